@@ -4,7 +4,7 @@
 #include <tuple>
 #include <utility>
 
-#include "simgpu/exec/instruction_info.h"
+#include "simgpu/isa/instruction_info.h"
 
 namespace simgpu {
 

@@ -3,14 +3,9 @@
 #include <cstdint>
 #include <vector>
 
-namespace simgpu {
+#include "simgpu/byte_range.h"
 
-/// A stretch of device memory.
-struct ByteRange {
-  std::uint64_t address = 0;
-  std::uint64_t bytes = 0;
-  bool operator==(const ByteRange&) const = default;
-};
+namespace simgpu {
 
 /// Blocks that were chosen by the secret, as many from each part of a grid as from any other.
 struct ChosenBlocks {

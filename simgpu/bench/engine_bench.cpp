@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "simgpu/exec/engine.h"
-#include "simgpu/lower/lowered.h"
+#include "simgpu/isa/lowered.h"
 #include "simgpu/ptx/parser.h"
 #include "specs/gpu_spec.h"
 

@@ -4,10 +4,9 @@
 #include <cstdint>
 
 #include "simgpu/codes/code.h"
+#include "simgpu/warp_size.h"
 
 namespace simgpu {
-
-inline constexpr unsigned kWarpSize = 32;
 
 /// `copy`: an asynchronous copy (cp.async) into shared memory, from when it is issued.
 enum class AccessKind : std::uint8_t { load, store, atomic, copy };

@@ -7,7 +7,7 @@
 #include <set>
 #include <string>
 
-#include "simgpu/exec/instruction_info.h"
+#include "simgpu/isa/instruction_info.h"
 
 namespace simgpu {
 namespace {

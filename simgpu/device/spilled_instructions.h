@@ -2,8 +2,8 @@
 
 #include <vector>
 
-#include "simgpu/exec/instruction_info.h"
 #include "simgpu/fatbin/spills.h"
+#include "simgpu/isa/instruction_info.h"
 #include "simgpu/model/spilling.h"
 
 namespace simgpu {

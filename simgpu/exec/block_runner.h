@@ -22,7 +22,7 @@
 #include "simgpu/exec/spin_detector.h"
 #include "simgpu/exec/value_follower.h"
 #include "simgpu/exec/warp.h"
-#include "simgpu/lower/lowered.h"
+#include "simgpu/isa/lowered.h"
 #include "simgpu/memory/device_memory.h"
 
 namespace simgpu {

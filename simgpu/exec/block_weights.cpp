@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "simgpu/lower/lowered.h"
+#include "simgpu/isa/lowered.h"
 
 namespace simgpu {
 namespace {

@@ -14,9 +14,10 @@
 #include "simgpu/counters/load_counts.h"
 #include "simgpu/counters/traffic_log.h"
 #include "simgpu/exec/block_weights.h"
-#include "simgpu/exec/instruction_info.h"
 #include "simgpu/finding.h"
+#include "simgpu/isa/kernel_info.h"
 #include "simgpu/kernel_counters.h"
+#include "simgpu/lower/lower.h"
 #include "simgpu/memory/device_memory.h"
 #include "simgpu/ptx/ast.h"
 #include "simgpu/settled_bytes.h"
@@ -26,66 +27,12 @@
 /// The engine: lowered kernels, and warps that execute them.
 namespace simgpu {
 
-/// A PTX module made executable: its module-scope variables are placed in device memory by the
-/// caller.
-class Program;
 class KernelHeap;
 class SectorCache;
 
-/// Where the caller put each module-scope .global and .const variable, and each function of
-/// functions_with_address(): name -> device address.
-using SymbolTable = std::map<std::string, std::uint64_t>;
-
-/// Device functions that the module may call through pointers, mangled. Each needs an address of
-/// its own, different from those of other modules; nothing is stored there.
-std::vector<std::string> functions_with_address(const ptx::Module& module);
-
-/// Lowers a parsed module: registers to slots, labels to indexes, opcodes to functions, branches to
-/// their reconvergence points. Instructions without an implementation are kept and refused at
-/// launch, by name.
-/// @throws std::runtime_error when the module cannot mean anything (undefined symbol, type misuse)
+/// lower() to the instructions of this engine.
+/// @throws std::runtime_error
 std::shared_ptr<const Program> lower(const ptx::Module& module, const SymbolTable& symbols);
-
-struct KernelInfo {
-  std::string name;  ///< mangled
-  std::vector<std::uint32_t> parameter_offsets;
-  std::vector<std::uint32_t> parameter_sizes;
-  std::uint32_t parameter_bytes = 0;
-  std::uint32_t static_shared_bytes = 0;
-  std::uint32_t local_bytes_per_thread = 0;  ///< .local variables, as PTX declares them
-  /// Peak of live 32-bit values, when no machine code says better
-  std::uint32_t register_estimate = 0;
-  std::array<std::uint32_t, 3> required_threads{};
-  std::array<std::uint32_t, 3> max_threads{};
-  std::vector<InstructionInfo> instructions;
-  std::shared_ptr<const std::vector<std::string>> files;  ///< of the module
-  /// A call of a function that was inlined, by the compiler or by lowering.
-  struct Call {
-    std::uint32_t file = 0, line = 0, column = 0;
-    std::string function;      ///< mangled, of what is called
-    std::uint32_t parent = 0;  ///< the call of the function that it is in, plus one; 0: none
-  };
-  std::vector<Call> calls;
-  /// "cp.async.bulk.tensor (gemm.cu:41)", empty when it can run
-  std::vector<std::string> unsupported;
-  /// Its blocks may tell each other something (global atomics, strong or volatile accesses): they
-  /// begin one after another, on one worker
-  bool orders_blocks = false;
-  bool reads_time = false;   ///< %globaltimer: what it does depends on when it is launched
-  bool reads_clock = false;  ///< any clock: what it does depends on how long it has run
-  /// Shared arrays by offset, for messages: "As" at [0, 4096).
-  struct SharedArray {
-    std::string name;
-    std::uint32_t offset = 0;
-    std::uint32_t bytes = 0;
-  };
-  std::vector<SharedArray> shared_arrays;
-  std::vector<ByteRange> constants;  ///< of the `__constant__` variables that it names
-};
-
-/// The module's kernels; nullptr when there is none of that (mangled) name.
-const KernelInfo* find_kernel(const Program& program, const std::string& name);
-std::vector<std::string> kernel_names(const Program& program);
 
 struct EngineOptions {
   unsigned workers = 1;  ///< CPU threads; results do not depend on it

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "simgpu/lower/lowered.h"
+#include "simgpu/isa/lowered.h"
 
 /// What lies ahead of lanes at an instruction, as far as it goes straight on.
 namespace simgpu {

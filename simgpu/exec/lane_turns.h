@@ -7,7 +7,7 @@
 
 #include "simgpu/exec/call_stack.h"
 #include "simgpu/exec/simt_stack.h"
-#include "simgpu/lower/lowered.h"
+#include "simgpu/isa/lowered.h"
 
 namespace simgpu {
 

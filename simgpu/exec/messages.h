@@ -5,7 +5,7 @@
 
 #include "simgpu/checkers/access.h"
 #include "simgpu/finding.h"
-#include "simgpu/lower/lowered.h"
+#include "simgpu/isa/lowered.h"
 #include "simgpu/memory/device_memory.h"
 
 /// Findings in words: what the engine and the checkers know, told in terms of the program's source.

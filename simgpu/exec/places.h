@@ -5,7 +5,7 @@
 
 #include "simgpu/checkers/access.h"
 #include "simgpu/finding.h"
-#include "simgpu/lower/lowered.h"
+#include "simgpu/isa/lowered.h"
 #include "simgpu/memory/device_memory.h"
 
 /// Accesses and addresses in words, for findings.

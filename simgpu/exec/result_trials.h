@@ -5,9 +5,9 @@
 #include <string_view>
 #include <vector>
 
-#include "simgpu/exec/instruction_info.h"
 #include "simgpu/exec/undefined_values.h"
 #include "simgpu/exec/warp.h"
+#include "simgpu/isa/instruction_info.h"
 
 namespace simgpu {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <span>
 
-#include "simgpu/lower/lowered.h"
+#include "simgpu/isa/lowered.h"
 
 namespace simgpu {
 

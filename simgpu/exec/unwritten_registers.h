@@ -5,7 +5,7 @@
 
 #include "simgpu/exec/undefined_values.h"
 #include "simgpu/exec/warp.h"
-#include "simgpu/lower/lowered.h"
+#include "simgpu/isa/lowered.h"
 
 /// Registers that nothing has written, as those of `float sum;` are until something is assigned to
 /// it. They are the ones that some way through the kernel reads before a write, which lowering

@@ -9,7 +9,7 @@
 #include "simgpu/exec/call_stack.h"
 #include "simgpu/exec/lane_turns.h"
 #include "simgpu/exec/simt_stack.h"
-#include "simgpu/lower/lowered.h"
+#include "simgpu/isa/lowered.h"
 
 namespace simgpu {
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "simgpu/counters/load_counts.h"
-#include "simgpu/exec/instruction_info.h"
-#include "simgpu/exec/pipes.h"
+#include "simgpu/isa/instruction_info.h"
+#include "simgpu/isa/pipes.h"
 
 namespace simgpu {
 

@@ -106,7 +106,7 @@ std::string with_number(std::string_view line, std::mt19937& random) {
 }
 
 std::string changed(std::string_view text, std::mt19937& random) {
-  static const std::vector<std::string> spellings = simgpu::OpcodeTable::instance().spellings();
+  static const std::vector<std::string> spellings = simgpu::instruction_set().spellings();
   std::vector<std::string_view> lines = lines_of(text);
   if (lines.empty()) return {};
   const std::size_t at = random() % lines.size();

@@ -4,7 +4,7 @@
 #include <array>
 #include <string_view>
 
-#include "simgpu/exec/opcodes/opcode.h"
+#include "simgpu/isa/instruction_set.h"
 
 namespace simgpu {
 namespace {
@@ -35,8 +35,11 @@ std::uint32_t combined(std::uint32_t a, std::uint32_t b) {
 class OriginFinder {
  public:
   OriginFinder(const std::vector<Pending>& code, std::size_t registers,
-               const std::vector<LoweredKernel::Constant>& constants)
-      : code_(code), constants_(constants), of_register_(registers, kUnset) {}
+               const std::vector<LoweredKernel::Constant>& constants, const Primitives& primitives)
+      : code_(code),
+        constants_(constants),
+        primitives_(primitives),
+        of_register_(registers, kUnset) {}
 
   void find() {
     constexpr int kMostPasses = 64;
@@ -88,7 +91,7 @@ class OriginFinder {
     const bool has_one_source = pending.b.kind == Ref::Kind::none && pending.ins.empty();
     const bool copies = is("mov.") || is("cvt.") || is("cvta.");
     if ((copies && has_one_source) || is_hidden_copy(pending)) return of(pending.a);
-    if (pending.hidden && pending.handler == hidden::kElementAddress) {
+    if (pending.hidden && pending.handler == primitives_.element_address) {
       return sum(of(pending.a), combined(of(pending.b), of(pending.c)));
     }
     const bool carries = is("add.cc") || is("sub.cc") || is("mad.lo.cc") || is("mad.hi.cc");
@@ -107,9 +110,9 @@ class OriginFinder {
   }
 
   /// Addresses change their width, or get the place of a variable in a frame.
-  static bool is_hidden_copy(const Pending& pending) {
-    const std::array copies{hidden::kWiden, hidden::kSaturate, hidden::kFrameAddress32,
-                            hidden::kFrameAddress64};
+  bool is_hidden_copy(const Pending& pending) const {
+    const std::array copies{primitives_.widen, primitives_.saturate, primitives_.frame_address32,
+                            primitives_.frame_address64};
     return pending.hidden && std::ranges::find(copies, pending.handler) != copies.end();
   }
 
@@ -126,20 +129,22 @@ class OriginFinder {
 
   const std::vector<Pending>& code_;
   const std::vector<LoweredKernel::Constant>& constants_;
+  const Primitives& primitives_;
   std::vector<std::uint32_t> of_register_;
   bool changed_ = true;
 };
 
 }  // namespace
 
-std::vector<std::uint32_t> find_array_origins(
-    const std::vector<Pending>& code, std::size_t registers,
-    const std::vector<LoweredKernel::Constant>& constants) {
+std::vector<std::uint32_t> find_array_origins(const std::vector<Pending>& code,
+                                              std::size_t registers,
+                                              const std::vector<LoweredKernel::Constant>& constants,
+                                              const Primitives& primitives) {
   std::vector<std::uint32_t> origins(code.size(), 0);
   const bool any = std::ranges::any_of(
       constants, [](const LoweredKernel::Constant& constant) { return constant.array != 0; });
   if (!any) return origins;
-  OriginFinder finder(code, registers, constants);
+  OriginFinder finder(code, registers, constants, primitives);
   finder.find();
   for (std::size_t i = 0; i < code.size(); ++i) origins[i] = finder.accessed_by(code[i]);
   return origins;

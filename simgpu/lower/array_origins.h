@@ -3,7 +3,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "simgpu/lower/lowered.h"
+#include "simgpu/isa/instruction_set.h"
+#include "simgpu/isa/lowered.h"
 #include "simgpu/lower/pending.h"
 
 namespace simgpu {
@@ -15,8 +16,9 @@ namespace simgpu {
 /// address keeps the array from which it came through copies and sums. It is not known any more
 /// where the program chooses between two arrays, computes with both (`b - a`), or does anything
 /// else to an address than to add to it, and behind memory, shuffles and calls.
-std::vector<std::uint32_t> find_array_origins(
-    const std::vector<Pending>& code, std::size_t registers,
-    const std::vector<LoweredKernel::Constant>& constants);
+std::vector<std::uint32_t> find_array_origins(const std::vector<Pending>& code,
+                                              std::size_t registers,
+                                              const std::vector<LoweredKernel::Constant>& constants,
+                                              const Primitives& primitives);
 
 }  // namespace simgpu

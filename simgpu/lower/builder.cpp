@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "simgpu/exec/opcodes/opcode.h"
+#include "simgpu/isa/instruction_set.h"
 
 namespace simgpu {
 namespace {
@@ -24,10 +24,12 @@ SlotKind slot_kind(ptx::Type type) {
   return bytes == 8 ? SlotKind::pair : SlotKind::word;
 }
 
-KernelBuilder::KernelBuilder(const ptx::Module& module, const SourceFiles& files,
-                             const CallGraph& calls, const SymbolTable& symbols,
-                             const ptx::Function& kernel, std::size_t most_instructions)
-    : module_(module),
+KernelBuilder::KernelBuilder(const InstructionSet& instructions, const ptx::Module& module,
+                             const SourceFiles& files, const CallGraph& calls,
+                             const SymbolTable& symbols, const ptx::Function& kernel,
+                             std::size_t most_instructions)
+    : instructions_(instructions),
+      module_(module),
       files_(files),
       calls_(calls),
       symbols_(symbols),
@@ -175,8 +177,7 @@ void KernelBuilder::lower_instruction(const ptx::Instruction& instruction) {
     guard_negated_ = instruction.guard->negated;
   }
   try {
-    const OpcodeTable& table = OpcodeTable::instance();
-    if (const OpcodeRow* row = table.find_row(instruction.spelling())) {
+    if (const OpcodeRow* row = instructions_.find_row(instruction.spelling())) {
       const std::string_view signature = row->implementation.signature;
       std::array<Ref, 6> refs;  // dst, dst2, a, b, c, d
       const std::size_t colon = signature.find(':');
@@ -196,9 +197,10 @@ void KernelBuilder::lower_instruction(const ptx::Instruction& instruction) {
       pending.d = refs[5];
       return;
     }
-    const BuiltOpcode* built = table.find_built(instruction.opcode);
-    if (built == nullptr) refuse(instruction.spelling());
-    built->build(*this);
+    const BuiltOpcode* built = instructions_.find_built(instruction.opcode);
+    const bool is_known = built != nullptr && built->has_form(instruction.modifiers);
+    if (!is_known) refuse(instruction.spelling());
+    built->emit(*this);
   } catch (const TooLarge&) {
     throw;
   } catch (const Unsupported& problem) {
@@ -216,7 +218,8 @@ void KernelBuilder::refuse_instruction(const std::string& what) {
     kernel_.info.unsupported.push_back(what);
     return;
   }
-  emit_hidden(hidden::kRefuse, true).option = static_cast<std::uint32_t>(kernel_.refusals.size());
+  emit_hidden(primitives().refuse, true).option =
+      static_cast<std::uint32_t>(kernel_.refusals.size());
   kernel_.refusals.push_back(what);
 }
 

@@ -9,11 +9,13 @@
 #include <tuple>
 #include <vector>
 
+#include "simgpu/isa/instruction_set.h"
 #include "simgpu/lower/call_graph.h"
 #include "simgpu/lower/control_flow.h"
 #include "simgpu/lower/pending.h"
 #include "simgpu/lower/register_allocation.h"
 #include "simgpu/lower/source_files.h"
+#include "simgpu/lower/symbol_table.h"
 
 namespace simgpu {
 
@@ -77,14 +79,17 @@ struct OutOfLineBody {
 class KernelBuilder {
  public:
   /// @param most_instructions beyond which the kernel is refused
-  KernelBuilder(const ptx::Module& module, const SourceFiles& files, const CallGraph& calls,
-                const SymbolTable& symbols, const ptx::Function& kernel,
-                std::size_t most_instructions);
+  KernelBuilder(const InstructionSet& instructions, const ptx::Module& module,
+                const SourceFiles& files, const CallGraph& calls, const SymbolTable& symbols,
+                const ptx::Function& kernel, std::size_t most_instructions);
 
   /// All of it: control flow, registers, executable code.
   LoweredKernel build();
   /// Whether build() gave up for the kernel's size.
   bool is_too_large() const { return too_large_; }
+
+  const InstructionSet& instructions() const { return instructions_; }
+  const Primitives& primitives() const { return instructions_.primitives(); }
 
   // For the opcode files. Operand numbers count from 0 as written.
 
@@ -224,6 +229,7 @@ class KernelBuilder {
   const OutOfLineBody* body_at(std::uint32_t instruction) const;
   void finish_calls(const Allocation32& registers, const std::vector<std::uint32_t>& block_of);
 
+  const InstructionSet& instructions_;
   const ptx::Module& module_;
   const SourceFiles& files_;
   const CallGraph& calls_;

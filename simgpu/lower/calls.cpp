@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "simgpu/exec/opcodes/opcode.h"
+#include "simgpu/isa/instruction_set.h"
 #include "simgpu/lower/builder.h"
 
 /// Device functions: inlined, or out of line when they are recursive or called through an address.
@@ -75,7 +75,7 @@ void KernelBuilder::under_guard(Emit emit_it) {
   if (guard.kind != Ref::Kind::none) {
     skip = static_cast<std::uint32_t>(labels_.size());
     labels_.push_back(0);
-    Pending& around = emit(hidden::kBranch, {.cls = InstructionClass::control});
+    Pending& around = emit(primitives().branch, {.cls = InstructionClass::control});
     around.flow = Flow::branch;
     around.guard_negated = !negated;
     around.labels = {skip};
@@ -197,13 +197,13 @@ void KernelBuilder::emit_call(std::uint32_t function, std::uint32_t signature, R
   stack_pointer();
   if (function == CallSite::kIndirect) {
     const auto calling = static_cast<std::uint32_t>(labels_.size());
-    Pending& part = emit_hidden(hidden::kPartByTarget);
+    Pending& part = emit_hidden(primitives().part_by_target);
     part.a = address;
     part.flow = Flow::jump;
     part.labels = {calling};
     labels_.push_back(static_cast<std::uint32_t>(code_.size()));
   }
-  Pending& call = emit(hidden::kCall, {.cls = InstructionClass::control});
+  Pending& call = emit(primitives().call, {.cls = InstructionClass::control});
   call.a = address;
   call.flow = Flow::call;
   call.option = static_cast<std::uint32_t>(kernel_.call_sites.size());
@@ -262,7 +262,7 @@ void KernelBuilder::forget_program() {
 /// What a kernel that cannot be lowered becomes; no launch comes to it.
 void KernelBuilder::abandon() {
   forget_program();
-  emit_hidden(hidden::kExit).flow = Flow::exit;
+  emit_hidden(primitives().exit).flow = Flow::exit;
 }
 
 /// The kernel's own body, then those of the functions it calls out of line, and of those they call.
@@ -271,7 +271,7 @@ void KernelBuilder::lower_program(FunctionInstance& kernel) {
   lower_body(kernel);
   // Falling off the end of the body ends the kernel.
   guard_ = {};
-  emit_hidden(hidden::kExit).flow = Flow::exit;
+  emit_hidden(primitives().exit).flow = Flow::exit;
 
   kernel_.info.local_bytes_per_thread = local_next_;
   kernel_.frame_bytes_per_thread = frame_next_;
@@ -310,13 +310,13 @@ void KernelBuilder::lower_out_of_line(std::uint32_t index) {
 
   guard_ = {};
   const auto leave = static_cast<std::uint32_t>(labels_.size());
-  Pending& end = emit_hidden(hidden::kJump);
+  Pending& end = emit_hidden(primitives().jump);
   end.flow = Flow::jump;
   end.labels = {leave};
   labels_.push_back(static_cast<std::uint32_t>(code_.size()));
   labels_[instance.return_label] = static_cast<std::uint32_t>(code_.size());
   leave_registers(instance);
-  emit_hidden(hidden::kLeave).flow = Flow::leave;
+  emit_hidden(primitives().leave).flow = Flow::leave;
   bodies_[index].leave = leave;
   bodies_[index].frame_bytes = frame_next_;
   kernel_.functions[index].local_bytes = local_next_;

@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "simgpu/isa/lowered.h"
 #include "simgpu/lower/control_flow.h"
-#include "simgpu/lower/lowered.h"
 #include "simgpu/lower/pending.h"
 #include "simgpu/lower/register_allocation.h"
 

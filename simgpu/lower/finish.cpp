@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "simgpu/exec/opcodes/opcode.h"
+#include "simgpu/isa/instruction_set.h"
 #include "simgpu/lower/array_origins.h"
 #include "simgpu/lower/builder.h"
 #include "simgpu/lower/control_flow.h"
@@ -31,7 +31,8 @@ std::vector<char> find_leaders(const std::vector<Pending>& code,
 
 /// Ends every block with a control instruction, so that only those have to look after reconvergence
 /// and counts. Labels are moved to the new positions.
-void close_blocks(std::vector<Pending>& code, std::vector<std::uint32_t>& labels) {
+void close_blocks(std::vector<Pending>& code, std::vector<std::uint32_t>& labels,
+                  Handler falls_through) {
   const std::vector<char> leader = find_leaders(code, labels);
   std::vector<std::uint32_t> moved(code.size() + 1, 0);
   std::vector<Pending> closed;
@@ -39,7 +40,7 @@ void close_blocks(std::vector<Pending>& code, std::vector<std::uint32_t>& labels
   for (std::size_t i = 0; i < code.size(); ++i) {
     if (leader[i] && i > 0 && !ends_block(closed.back())) {
       Pending jump;
-      jump.handler = hidden::kJump;
+      jump.handler = falls_through;
       jump.flow = Flow::jump;
       jump.hidden = true;
       jump.cost = {.cls = InstructionClass::control, .issues = false};
@@ -229,7 +230,7 @@ Lowered KernelBuilder::lowered(std::uint32_t index, const Layout& layout, const 
     lowered.guard = place(pending.guard);
     lowered.guard_flip = pending.guard_negated ? ~0U : 0U;
     lowered.guarded = lowered.run;
-    if (pending.flow == Flow::next) lowered.run = hidden::kGuarded;
+    if (pending.flow == Flow::next) lowered.run = primitives().guarded;
   }
   if (pending.is_memory) lowered.site = kernel_.memory_sites++;
   return lowered;
@@ -248,7 +249,7 @@ void KernelBuilder::refuse_large_memory() {
 }
 
 LoweredKernel KernelBuilder::finish() {
-  close_blocks(code_, labels_);
+  close_blocks(code_, labels_, primitives().jump);
   Layout layout;
   layout.flow = find_control_flow(layout.block_of);
   layout.post_dominators = immediate_post_dominators(layout.flow);
@@ -270,10 +271,11 @@ LoweredKernel KernelBuilder::finish() {
 
   const std::vector<std::uint8_t> used = find_used_bytes(code_, registers_.size(), constants_);
   const std::vector<std::uint32_t> origins =
-      find_array_origins(code_, registers_.size(), constants_);
+      find_array_origins(code_, registers_.size(), constants_, primitives());
   const std::vector<char> known = find_known_values(code_, registers_.size());
-  const std::vector<char> guesses = find_guesses(code_, registers_.size(), constants_, layout.flow,
-                                                 layout.block_of, layout.post_dominators);
+  const std::vector<char> guesses =
+      find_guesses(code_, registers_.size(), constants_, layout.flow, layout.block_of,
+                   layout.post_dominators, primitives());
   for (std::uint32_t i = 0; i < code_.size(); ++i) {
     const Pending& pending = code_[i];
     kernel_.code.push_back(lowered(i, layout, place));

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-#include "simgpu/exec/opcodes/opcode.h"
+#include "simgpu/isa/instruction_set.h"
 
 namespace simgpu {
 namespace {
@@ -36,9 +36,9 @@ bool is_same(const Pending& one, const Pending& other) {
          equal(one.c, other.c) && one.ins.empty() && other.ins.empty() && !one.is_memory;
 }
 /// Of integers, to another width perhaps.
-bool is_copy(const Pending& pending) {
-  const bool hidden =
-      pending.hidden && (pending.handler == hidden::kWiden || pending.handler == hidden::kSaturate);
+bool is_copy(const Pending& pending, const Primitives& primitives) {
+  const bool hidden = pending.hidden && (pending.handler == primitives.widen ||
+                                         pending.handler == primitives.saturate);
   const bool converts = is(pending, "cvt.") && pending.spelling.find('f') == std::string::npos &&
                         pending.spelling.find("sat") == std::string::npos;
   const bool copies = hidden || converts || is(pending, "mov.") || is(pending, "cvta.");
@@ -60,12 +60,13 @@ class GuessFinder {
   GuessFinder(const std::vector<Pending>& code, std::size_t registers,
               const std::vector<LoweredKernel::Constant>& constants, const ControlFlow& flow,
               const std::vector<std::uint32_t>& block_of,
-              const std::vector<std::uint32_t>& post_dominators)
+              const std::vector<std::uint32_t>& post_dominators, const Primitives& primitives)
       : code_(code),
         constants_(constants),
         flow_(flow),
         block_of_(block_of),
         post_dominators_(post_dominators),
+        primitives_(primitives),
         definition_(registers, kNever) {
     for (std::uint32_t i = 0; i < code.size(); ++i) {
       for_each_result(code[i], [&](std::uint32_t reg) {
@@ -158,7 +159,7 @@ class GuessFinder {
     };
     const bool multiplies = is(from, "mul.lo.") || is(from, "mul.wide.") || is(from, "mad.lo.") ||
                             is(from, "mad.wide.");
-    if (is_copy(from)) {
+    if (is_copy(from, primitives_)) {
       add(from.a, 1);
       sum.offset += from.immediate;
     } else if (is(from, "add.")) {
@@ -195,7 +196,7 @@ class GuessFinder {
     for (bool changed = true; changed;) {
       changed = false;
       for (const Pending& pending : code_) {
-        const bool follows = computed ? computes(pending) : is_copy(pending);
+        const bool follows = computed ? computes(pending) : is_copy(pending, primitives_);
         if (!follows || !reads(pending, reached)) continue;
         for_each_result(pending, [&](std::uint32_t reg) {
           changed = changed || reached[reg] == 0;
@@ -252,6 +253,7 @@ class GuessFinder {
   const ControlFlow& flow_;
   const std::vector<std::uint32_t>& block_of_;
   const std::vector<std::uint32_t>& post_dominators_;
+  const Primitives& primitives_;
   std::vector<std::uint32_t> definition_;  // by register: the instruction that writes it, if one
   std::vector<Atomic> atomics_;
 };
@@ -261,10 +263,11 @@ class GuessFinder {
 std::vector<char> find_guesses(const std::vector<Pending>& code, std::size_t registers,
                                const std::vector<LoweredKernel::Constant>& constants,
                                const ControlFlow& flow, const std::vector<std::uint32_t>& block_of,
-                               const std::vector<std::uint32_t>& post_dominators) {
+                               const std::vector<std::uint32_t>& post_dominators,
+                               const Primitives& primitives) {
   std::vector<char> guesses(code.size(), 0);
   if (std::ranges::none_of(code, is_atomic_opcode)) return guesses;
-  const GuessFinder finder(code, registers, constants, flow, block_of, post_dominators);
+  const GuessFinder finder(code, registers, constants, flow, block_of, post_dominators, primitives);
   for (std::size_t i = 0; i < code.size(); ++i) {
     guesses[i] = is_plain_load(code[i]) && finder.is_guess(code[i]) ? 1 : 0;
   }

@@ -3,8 +3,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "simgpu/isa/instruction_set.h"
+#include "simgpu/isa/lowered.h"
 #include "simgpu/lower/control_flow.h"
-#include "simgpu/lower/lowered.h"
 #include "simgpu/lower/pending.h"
 
 namespace simgpu {
@@ -21,6 +22,7 @@ namespace simgpu {
 std::vector<char> find_guesses(const std::vector<Pending>& code, std::size_t registers,
                                const std::vector<LoweredKernel::Constant>& constants,
                                const ControlFlow& flow, const std::vector<std::uint32_t>& block_of,
-                               const std::vector<std::uint32_t>& post_dominators);
+                               const std::vector<std::uint32_t>& post_dominators,
+                               const Primitives& primitives);
 
 }  // namespace simgpu

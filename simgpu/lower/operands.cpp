@@ -1,7 +1,7 @@
 #include <bit>
 #include <limits>
 
-#include "simgpu/exec/opcodes/opcode.h"
+#include "simgpu/isa/instruction_set.h"
 #include "simgpu/lower/builder.h"
 
 /// The part of KernelBuilder that makes slots of an instruction's operands: registers, constants,
@@ -48,7 +48,8 @@ Ref KernelBuilder::symbol_value(const ptx::Symbol& symbol, unsigned bytes) {
     if (!home->in_frame) return constant(value, bytes, home->array);
     const Ref address = new_register(bytes == 8 ? SlotKind::pair : SlotKind::word);
     const Ref base = stack_pointer();
-    Pending& pending = emit_hidden(bytes == 8 ? hidden::kFrameAddress64 : hidden::kFrameAddress32);
+    Pending& pending =
+        emit_hidden(bytes == 8 ? primitives().frame_address64 : primitives().frame_address32);
     pending.a = base;
     pending.immediate = static_cast<std::int64_t>(value);
     pending.dst = address;
@@ -83,9 +84,9 @@ Ref KernelBuilder::register_value(const ptx::RegisterRef& ref, char kind, bool n
     return pending;
   };
   if (have != want) {
-    if (have == SlotKind::word && want == SlotKind::pair) return converted(hidden::kWiden).dst;
+    if (have == SlotKind::word && want == SlotKind::pair) return converted(primitives().widen).dst;
     if (have == SlotKind::pair && want == SlotKind::word) {
-      Pending& narrowing = converted(hidden::kSaturate);
+      Pending& narrowing = converted(primitives().saturate);
       narrowing.option = 1;
       return narrowing.dst;
     }
@@ -93,7 +94,7 @@ Ref KernelBuilder::register_value(const ptx::RegisterRef& ref, char kind, bool n
   }
   if (!negated) return value;
   if (kind != 'p') refuse("a negated operand of " + instruction_->spelling());
-  return converted(hidden::kNotPredicate).dst;
+  return converted(primitives().not_predicate).dst;
 }
 
 /// Where the driver's part of shared memory begins, of which cooperative_groups has 288 bytes
@@ -113,9 +114,9 @@ Ref KernelBuilder::reserved_shared(char kind) {
 Ref KernelBuilder::special_register_value(const ptx::SpecialRegister& special, char kind) {
   if (special.name == "%reserved_smem_offset_1") return reserved_shared(kind);
   std::uint32_t option = 0;
-  const Handler handler = hidden::special_register(special.name, option);
+  const Handler handler = primitives().special_register(special.name, option);
   if (handler == nullptr) {
-    refuse("special register " + special.name + hidden::purpose_of_register(special.name));
+    refuse("special register " + special.name + primitives().purpose_of_register(special.name));
   }
   const bool wide =
       special.name == "%clock64" || special.name == "%globaltimer" || special.name == "%gridid";
@@ -129,7 +130,7 @@ Ref KernelBuilder::special_register_value(const ptx::SpecialRegister& special, c
   pending.dst = value;
   if (wide == is_pair(kind)) return value;
   const Ref converted = new_register(slot_kind(kind));
-  Pending& conversion = emit_hidden(wide ? hidden::kSaturate : hidden::kWiden);
+  Pending& conversion = emit_hidden(wide ? primitives().saturate : primitives().widen);
   conversion.a = value;
   conversion.option = 1;
   conversion.dst = converted;
@@ -186,7 +187,7 @@ Ref KernelBuilder::source(std::size_t number, char kind) {
 /// A register and a literal in one operand.
 Ref KernelBuilder::with_added(Ref value, std::int64_t added, char kind) {
   if (kind != 'i' && kind != 'l') refuse("a sum as an operand of " + instruction_->spelling());
-  const OpcodeRow* row = OpcodeTable::instance().find_row(is_pair(kind) ? "add.u64" : "add.u32");
+  const OpcodeRow* row = instructions_.find_row(is_pair(kind) ? "add.u64" : "add.u32");
   const Ref sum = new_register(slot_kind(kind));
   const Ref literal = constant(static_cast<std::uint64_t>(added), is_pair(kind) ? 8 : 4);
   Pending& pending = emit_hidden(row->implementation.handler);
@@ -242,7 +243,7 @@ std::size_t KernelBuilder::width(std::size_t number) const {
 Ref KernelBuilder::widen_address(Ref base, unsigned bits) {
   if (bits == 64) return base;
   const Ref wide = new_register(SlotKind::pair);
-  Pending& pending = emit_hidden(hidden::kWiden);
+  Pending& pending = emit_hidden(primitives().widen);
   pending.a = base;
   pending.dst = wide;
   return wide;
@@ -250,7 +251,7 @@ Ref KernelBuilder::widen_address(Ref base, unsigned bits) {
 
 Ref KernelBuilder::narrow_address(Ref base, std::int64_t offset) {
   const Ref narrow = new_register(SlotKind::word);
-  Pending& pending = emit_hidden(hidden::kSaturate);
+  Pending& pending = emit_hidden(primitives().saturate);
   pending.a = base;
   pending.immediate = offset;
   pending.dst = narrow;
@@ -268,7 +269,8 @@ Ref KernelBuilder::plain_address(std::size_t number, ptx::Space space) {
   const Ref offset = constant(static_cast<std::uint64_t>(address.offset), 4);
   const Ref zero = constant(0, 4);
   const Ref one = constant(1, 4);
-  Pending& pending = emit_hidden(narrow ? hidden::kFrameAddress32 : hidden::kElementAddress);
+  Pending& pending =
+      emit_hidden(narrow ? primitives().frame_address32 : primitives().element_address);
   pending.a = address.base;
   pending.immediate = address.offset;
   pending.b = offset;

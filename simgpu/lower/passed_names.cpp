@@ -2,7 +2,7 @@
 
 #include <variant>
 
-#include "simgpu/exec/opcodes/opcode.h"
+#include "simgpu/isa/instruction_set.h"
 
 namespace simgpu {
 namespace {
@@ -93,7 +93,7 @@ std::vector<std::uint32_t> KernelBuilder::passed_words(std::uint64_t first, std:
 
 Pending& KernelBuilder::emit_in_frame(const VariableHome& home, bool stores) {
   const auto bytes = static_cast<unsigned>(home.bytes);
-  const Handler handler = hidden::frame_access(stores, bytes);
+  const Handler handler = primitives().frame_access(stores, bytes);
   if (handler == nullptr || home.space != ptx::Space::param || home.kernel_parameter) {
     refuse("a call that passes a register of " + std::to_string(bytes) + " bytes");
   }

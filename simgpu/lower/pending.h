@@ -3,7 +3,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "simgpu/lower/lowered.h"
+#include "simgpu/isa/cost.h"
+#include "simgpu/isa/lowered.h"
 
 /// Instructions between PTX and their final form: operands are still virtual registers.
 namespace simgpu {
@@ -27,17 +28,6 @@ SlotKind slot_kind(ptx::Type type);
 
 /// `call` goes on at the next instruction, after the callee; `leave` ends an out-of-line function.
 enum class Flow : std::uint8_t { next, branch, jump, exit, table, call, leave };
-
-/// What the counters and the time model are told of an opcode.
-struct Cost {
-  InstructionClass cls = InstructionClass::other;
-  ptx::Type flop_type = ptx::Type::none;
-  std::uint32_t flops = 0;  ///< per thread; per warp for tensor instructions
-  FloatKind kind = FloatKind::none;
-  bool issues = true;
-  bool fences = false;  ///< as InstructionInfo::fences
-  MachineSequence sequence = {};
-};
 
 struct Pending {
   Handler handler = nullptr;

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "simgpu/lower/lowered.h"
+#include "simgpu/isa/lowered.h"
 #include "simgpu/lower/pending.h"
 
 namespace simgpu {

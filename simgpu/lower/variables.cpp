@@ -1,8 +1,9 @@
 #include <algorithm>
 #include <set>
 
-#include "simgpu/exec/opcodes/opcode.h"
+#include "simgpu/isa/instruction_set.h"
 #include "simgpu/lower/builder.h"
+#include "simgpu/memory/device_memory.h"
 
 /// Where a kernel's variables live: shared arrays, local variables, parameters.
 namespace simgpu {
@@ -126,7 +127,7 @@ std::uint64_t KernelBuilder::window_of(const VariableHome& home) const {
 
 Ref KernelBuilder::low_half(Ref pair) {
   const Ref low = new_register(SlotKind::word);
-  Pending& pending = emit_hidden(hidden::kSaturate);
+  Pending& pending = emit_hidden(primitives().saturate);
   pending.a = pair;
   pending.option = 1;
   pending.dst = low;
@@ -140,7 +141,7 @@ Ref KernelBuilder::element_address(const ptx::Operand& operand) {
   const Ref more = constant(static_cast<std::uint64_t>(operand.offset), 4);
   const Ref bytes = constant(operand.scale, 4);
   const Ref element = new_register(SlotKind::pair);
-  Pending& pending = emit_hidden(hidden::kElementAddress);
+  Pending& pending = emit_hidden(primitives().element_address);
   pending.a = base;
   pending.b = index;
   pending.c = more;

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <span>
 
-#include "simgpu/exec/instruction_info.h"
+#include "simgpu/isa/instruction_info.h"
 
 namespace simgpu::model {
 

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "simgpu/exec/instruction_info.h"
+#include "simgpu/isa/instruction_info.h"
 
 /// The way of a warp through a kernel: straight code and loops, as often as they were executed.
 namespace simgpu::model {

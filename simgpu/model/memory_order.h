@@ -1,6 +1,6 @@
 #pragma once
 
-#include "simgpu/exec/instruction_info.h"
+#include "simgpu/isa/instruction_info.h"
 
 /// Which loads have to wait until stores before them have started.
 namespace simgpu::model {

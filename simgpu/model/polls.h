@@ -3,7 +3,7 @@
 #include <span>
 #include <vector>
 
-#include "simgpu/exec/instruction_info.h"
+#include "simgpu/isa/instruction_info.h"
 #include "simgpu/model/loop_nest.h"
 
 namespace simgpu::model {

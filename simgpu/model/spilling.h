@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <span>
 
-#include "simgpu/exec/instruction_info.h"
+#include "simgpu/isa/instruction_info.h"
 #include "simgpu/report.h"
 
 /// Registers that the assembler keeps in local memory, because threads have no more of them. PTX

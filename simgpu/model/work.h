@@ -6,8 +6,8 @@
 #include <span>
 
 #include "simgpu/counters/load_counts.h"
-#include "simgpu/exec/instruction_info.h"
 #include "simgpu/exec/work_balance.h"
+#include "simgpu/isa/instruction_info.h"
 #include "simgpu/model/occupancy.h"
 #include "simgpu/model/spilling.h"
 #include "simgpu/report.h"

@@ -70,13 +70,13 @@ bool is_no_form_of_its_own(const std::string& spelling) {
   return bf16 && (eight_bits || words[words.size() - 3] == "sat");
 }
 
-TEST(OpcodeTable, HasNoRowWithoutAForm) {
+TEST(InstructionSet, HasNoRowWithoutAForm) {
   std::set<std::string> covered;
   for (const auto& forms : {integer_forms(), bit_forms(), compare_forms(), float_forms(),
                             half_forms(), convert_forms()}) {
     covered.merge(spellings_of(forms));
   }
-  const std::vector<std::string> rows = OpcodeTable::instance().spellings();
+  const std::vector<std::string> rows = instruction_set().spellings();
   ASSERT_GT(rows.size(), 500u);
   for (const std::string& spelling : rows) {
     if (is_no_form_of_its_own(spelling)) continue;
@@ -85,13 +85,13 @@ TEST(OpcodeTable, HasNoRowWithoutAForm) {
   }
 }
 
-TEST(OpcodeTable, HasNoOpcodeWithItsOwnCodeWithoutATest) {
+TEST(InstructionSet, HasNoOpcodeWithItsOwnCodeWithoutATest) {
   std::set<std::string> tested;
   const auto add = [&](const std::string& instruction) {
     tested.insert(instruction.substr(0, instruction.find_first_of(". ;")));
   };
   for (const std::string& instruction : tested_instructions()) add(instruction);
-  const std::vector<std::string> roots = OpcodeTable::instance().built_roots();
+  const std::vector<std::string> roots = instruction_set().built_roots();
   ASSERT_GT(roots.size(), 30u);
   for (const std::string& root : roots) {
     EXPECT_TRUE(tested.contains(root)) << root << " builds itself, but is in no test";
@@ -99,7 +99,7 @@ TEST(OpcodeTable, HasNoOpcodeWithItsOwnCodeWithoutATest) {
 }
 
 /// A made-up modifier, at every place of every spelling that the tests know.
-TEST(OpcodeTable, RefusesAnUnknownModifierByName) {
+TEST(InstructionSet, RefusesAnUnknownModifierByName) {
   std::set<std::string> spellings;
   for (const std::string& instruction : tested_instructions()) {
     spellings.insert(instruction.substr(0, instruction.find_first_of(" ;")));
@@ -136,7 +136,7 @@ TEST(OpcodeTable, RefusesAnUnknownModifierByName) {
 }
 
 /// Legal or not for the assembler, these would mean something else than what would run.
-TEST(OpcodeTable, RefusesModifiersThatDoNotGoTogether) {
+TEST(InstructionSet, RefusesModifiersThatDoNotGoTogether) {
   for (const std::string instruction : {"ld.volatile.global.ca.u32 %r0, [%p0]",
                                         "ld.relaxed.global.u32 %r0, [%p0]",
                                         "ld.gpu.global.u32 %r0, [%p0]",
@@ -179,7 +179,7 @@ TEST(OpcodeTable, RefusesModifiersThatDoNotGoTogether) {
 }
 
 /// Modifiers may come in any order, as for the assembler.
-TEST(OpcodeTable, TakesModifiersInAnyOrder) {
+TEST(InstructionSet, TakesModifiersInAnyOrder) {
   for (const std::string instruction :
        {"ld.global.relaxed.gpu.u32 %r0, [%p0]",
         "ld.u32.global %r0, [%p0]",
@@ -209,8 +209,8 @@ TEST(OpcodeTable, TakesModifiersInAnyOrder) {
 }
 
 /// Types are an exception: set.u32.f32 and set.f32.u32 are two instructions.
-TEST(OpcodeTable, KeepsTheOrderOfTypes) {
-  const OpcodeTable& table = OpcodeTable::instance();
+TEST(InstructionSet, KeepsTheOrderOfTypes) {
+  const InstructionSet& table = instruction_set();
   EXPECT_NE(table.find_row("dp4a.u32.s32"), table.find_row("dp4a.s32.u32"));
   EXPECT_EQ(table.find_row("div.ftz.rn.f32"), table.find_row("div.rn.ftz.f32"));
   EXPECT_EQ(table.find_row("add.f32.f32"), nullptr);

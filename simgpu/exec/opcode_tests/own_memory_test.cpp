@@ -123,7 +123,7 @@ TEST(Moves, UnderAPredicateAreSelects) {
 }
 
 TEST(Sequences, AreToldOfEachOpcodeThatPtxasMakesSeveralInstructionsOf) {
-  const OpcodeTable& table = OpcodeTable::instance();
+  const InstructionSet& table = instruction_set();
   const auto sequence = [&](const char* spelling) {
     return table.find_row(spelling)->cost.sequence;
   };

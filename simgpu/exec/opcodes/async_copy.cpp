@@ -399,14 +399,16 @@ void build_async(KernelBuilder& builder) {
 
 }  // namespace
 
-std::vector<BuiltOpcode> built_async_copy() {
-  return {{"cp",
+OpcodeFile async_copy_opcodes() {
+  return {
+      .built = {
+          {"cp",
            build_async,
            {"async ca|cg shared|shared::cta global [L2::cache_hint] [L2::64B|L2::128B|L2::256B]",
             "async mbarrier arrive [noinc] [shared|shared::cta] b64",
             ("async bulk shared::cluster|shared::cta global mbarrier::complete_tx::bytes"
              " [L2::cache_hint]"),
-            "async commit_group", "async wait_group", "async wait_all"}}};
+            "async commit_group", "async wait_group", "async wait_all"}}}};
 }
 
 }  // namespace simgpu

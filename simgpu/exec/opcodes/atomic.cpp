@@ -375,7 +375,7 @@ std::vector<std::string> atomic_operations() {
   return names;
 }
 
-std::vector<BuiltOpcode> built_atomic() {
+OpcodeFile atomic_opcodes() {
   const std::string space = "[global|shared|shared::cta] [cta|cluster|gpu|sys] ";
   std::vector<ModifierForm> returning;
   std::vector<ModifierForm> reducing;
@@ -389,7 +389,7 @@ std::vector<BuiltOpcode> built_atomic() {
   const std::string vector = "[global] [cta|cluster|gpu|sys] add v2|v4 f32";
   returning.emplace_back("[relaxed|acquire|release|acq_rel] " + vector);
   reducing.emplace_back("[relaxed|release] " + vector);
-  return {{"atom", build_atomic, returning}, {"red", build_atomic, reducing}};
+  return {.built = {{"atom", build_atomic, returning}, {"red", build_atomic, reducing}}};
 }
 
 }  // namespace simgpu

@@ -38,14 +38,14 @@ std::vector<ModifierForm> policy_forms() {
 
 }  // namespace
 
-std::vector<BuiltOpcode> built_cache_hints() {
-  return {{"prefetch",
-           build_hint,
-           {"[global|local] L1|L2", "[global] L2::evict_last|L2::evict_normal"}},
-          {"prefetchu", build_hint, {"L1"}},
-          {"createpolicy", build_policy, policy_forms()},
-          {"applypriority", build_hint, {"[global] L2::evict_normal"}},
-          {"discard", build_hint, {"[global] L2"}}};
+OpcodeFile cache_hints_opcodes() {
+  return {.built = {{"prefetch",
+                     build_hint,
+                     {"[global|local] L1|L2", "[global] L2::evict_last|L2::evict_normal"}},
+                    {"prefetchu", build_hint, {"L1"}},
+                    {"createpolicy", build_policy, policy_forms()},
+                    {"applypriority", build_hint, {"[global] L2::evict_normal"}},
+                    {"discard", build_hint, {"[global] L2"}}}};
 }
 
 }  // namespace simgpu

@@ -323,29 +323,26 @@ void add_slct(std::vector<OpcodeRow>& rows, const std::string& type) {
 
 }  // namespace
 
-std::vector<OpcodeRow> compare_rows() {
+OpcodeFile compare_opcodes() {
   std::vector<OpcodeRow> rows;
   add_slct<std::uint16_t>(rows, "{b16|u16|s16}");
   add_slct<std::uint32_t>(rows, "{b32|u32|s32}");
   add_slct<std::uint64_t>(rows, "{b64|u64|s64}");
   add_slct<float>(rows, "f32");
   add_slct<double>(rows, "f64");
-  return rows;
-}
-
-std::vector<BuiltOpcode> built_compare() {
   const std::string how =
       "eq|ne|lt|le|gt|ge|lo|ls|hi|hs|equ|neu|ltu|leu|gtu|geu|num|nan [and|or|xor] ";
   const std::string flushed = "[ftz] f32|f16|f16x2";
   const std::string others = "s16|u16|b16|s32|u32|b32|s64|u64|b64|f64|bf16|bf16x2";
   const std::string words = "u32|s32";
-  return {{"setp", build_setp, {how + flushed, how + others}},
-          {"set",
-           build_set,
-           {how + words + "|f32|f16|bf16 s16|u16|b16|s32|u32|b32|s64|u64|b64|f64",
-            how + words + "|f32|f16 [ftz] f32", how + words + "|u16|s16|f16 [ftz] f16",
-            how + "bf16 f32|f16", how + words + "|u16|s16|bf16 bf16",
-            how + words + "|f16x2 [ftz] f16x2", how + words + "|bf16x2 bf16x2"}}};
+  return {.rows = std::move(rows),
+          .built = {{"setp", build_setp, {how + flushed, how + others}},
+                    {"set",
+                     build_set,
+                     {how + words + "|f32|f16|bf16 s16|u16|b16|s32|u32|b32|s64|u64|b64|f64",
+                      how + words + "|f32|f16 [ftz] f32", how + words + "|u16|s16|f16 [ftz] f16",
+                      how + "bf16 f32|f16", how + words + "|u16|s16|bf16 bf16",
+                      how + words + "|f16x2 [ftz] f16x2", how + words + "|bf16x2 bf16x2"}}}};
 }
 
 }  // namespace simgpu

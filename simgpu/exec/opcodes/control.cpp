@@ -379,32 +379,33 @@ const Handler kPoll = &poll;
 const Handler kAsk = &ask;
 }  // namespace hidden
 
-std::vector<BuiltOpcode> built_control() {
-  return {{"bra", build_branch, {"[uni]"}},
-          {"brx", build_branch_table, {"idx [uni]"}},
-          {"ret", build_return, {"[uni]"}},
-          {"exit", build_exit},
-          {"trap", build_trap},
-          {"brkpt", build_trap},
-          {"call", build_call, {"[uni]"}},
-          {"bar",
-           build_barrier,
-           {"[cta] sync|arrive", "[cta] red popc u32", "[cta] red and|or pred", "warp sync"}},
-          {"barrier",
-           build_barrier,
-           {"[cta] sync|arrive [aligned]", "[cta] red popc [aligned] u32",
-            "[cta] red and|or [aligned] pred"}},
-          {"membar", build_fence, {"cta|gl|sys", "proxy alias"}},
-          {"fence",
-           build_fence,
-           {"[sc|acq_rel|acquire|release] cta|cluster|gpu|sys", "proxy alias|async",
-            "proxy async global|shared::cta", "mbarrier_init release cluster"}},
-          {"nanosleep", build_sleep, {"u32"}},
-          {"pmevent", build_event, {"[mask]"}},
-          // What one warp may have of the registers, and when the next kernel may begin: neither
-          // changes a result here.
-          {"setmaxnreg", build_event, {"inc|dec sync aligned u32"}},
-          {"griddepcontrol", build_event, {"launch_dependents|wait"}}};
+OpcodeFile control_opcodes() {
+  return {
+      .built = {{"bra", build_branch, {"[uni]"}},
+                {"brx", build_branch_table, {"idx [uni]"}},
+                {"ret", build_return, {"[uni]"}},
+                {"exit", build_exit},
+                {"trap", build_trap},
+                {"brkpt", build_trap},
+                {"call", build_call, {"[uni]"}},
+                {"bar",
+                 build_barrier,
+                 {"[cta] sync|arrive", "[cta] red popc u32", "[cta] red and|or pred", "warp sync"}},
+                {"barrier",
+                 build_barrier,
+                 {"[cta] sync|arrive [aligned]", "[cta] red popc [aligned] u32",
+                  "[cta] red and|or [aligned] pred"}},
+                {"membar", build_fence, {"cta|gl|sys", "proxy alias"}},
+                {"fence",
+                 build_fence,
+                 {"[sc|acq_rel|acquire|release] cta|cluster|gpu|sys", "proxy alias|async",
+                  "proxy async global|shared::cta", "mbarrier_init release cluster"}},
+                {"nanosleep", build_sleep, {"u32"}},
+                {"pmevent", build_event, {"[mask]"}},
+                // What one warp may have of the registers, and when the next kernel may begin:
+                // neither changes a result here.
+                {"setmaxnreg", build_event, {"inc|dec sync aligned u32"}},
+                {"griddepcontrol", build_event, {"launch_dependents|wait"}}}};
 }
 
 }  // namespace simgpu

@@ -339,14 +339,13 @@ void build_convert(KernelBuilder& builder) {
 
 }  // namespace
 
-std::vector<OpcodeRow> convert_rows() { return {}; }
-
-std::vector<BuiltOpcode> built_convert() {
+OpcodeFile convert_opcodes() {
   const std::string type =
       " u8|s8|b8|u16|s16|b16|u32|s32|b32|u64|s64|b64|f16|bf16|f16x2|bf16x2|tf32|f32|f64";
-  return {{"cvt",
-           build_convert,
-           {"[rn|rz|rm|rp|rna|rni|rzi|rmi|rpi] [ftz] [sat|satfinite] [relu]" + type + type}}};
+  return {.built = {
+              {"cvt",
+               build_convert,
+               {"[rn|rz|rm|rp|rna|rni|rzi|rmi|rpi] [ftz] [sat|satfinite] [relu]" + type + type}}}};
 }
 
 }  // namespace simgpu

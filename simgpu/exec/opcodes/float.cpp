@@ -102,7 +102,7 @@ void add_test(Rows& rows, const std::string& name) {
 
 }  // namespace
 
-std::vector<OpcodeRow> float_rows() {
+OpcodeFile float_opcodes() {
   Rows rows;
   add_with_flush<false>(rows);
   add_with_flush<true>(rows);
@@ -127,7 +127,7 @@ std::vector<OpcodeRow> float_rows() {
   add_test<Test::notanumber>(rows, "notanumber");
   add_test<Test::normal>(rows, "normal");
   add_test<Test::subnormal>(rows, "subnormal");
-  return rows;
+  return {.rows = std::move(rows)};
 }
 
 }  // namespace simgpu

@@ -41,13 +41,13 @@ void add_format(std::vector<OpcodeRow>& rows, const std::string& name) {
 
 }  // namespace
 
-std::vector<OpcodeRow> fp8_rows() {
+OpcodeFile fp8_opcodes() {
   std::vector<OpcodeRow> rows;
   add_format<arith::E4m3, false>(rows, "e4m3x2");
   add_format<arith::E4m3, true>(rows, "e4m3x2");
   add_format<arith::E5m2, false>(rows, "e5m2x2");
   add_format<arith::E5m2, true>(rows, "e5m2x2");
-  return rows;
+  return {.rows = std::move(rows)};
 }
 
 }  // namespace simgpu

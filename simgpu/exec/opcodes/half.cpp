@@ -103,7 +103,7 @@ class Format {
 
 }  // namespace
 
-std::vector<OpcodeRow> half_rows() {
+OpcodeFile half_opcodes() {
   Rows rows;
   Format<arith::F16> f16(rows, "f16", ptx::Type::f16);
   f16.add_arithmetic<false, Clamp::none>("");
@@ -120,7 +120,7 @@ std::vector<OpcodeRow> half_rows() {
   bf16.add_arithmetic<false, Clamp::relu>(".relu");
   bf16.add_simple<false>("");
   bf16.add_approximations(true);
-  return rows;
+  return {.rows = std::move(rows)};
 }
 
 }  // namespace simgpu

@@ -295,7 +295,7 @@ void build_lop3(KernelBuilder& builder) {
 
 }  // namespace
 
-std::vector<OpcodeRow> integer_rows() {
+OpcodeFile integer_opcodes() {
   Rows rows;
   add_common<int16_t>(rows, "s16");
   add_common<uint16_t>(rows, "u16");
@@ -323,18 +323,15 @@ std::vector<OpcodeRow> integer_rows() {
   add_dot_products<std::uint8_t, std::int8_t>(rows, "u32.s32");
   add_dot_products<std::uint8_t, std::uint8_t>(rows, "u32.u32");
   add_rest(rows);
-  return rows;
-}
-
-std::vector<BuiltOpcode> built_integer() {
   const std::string types = " u32|s32|u64|s64";
-  return {{"add", build_carry_add, {"cc" + types}},
-          {"addc", build_carry_add, {"[cc]" + types}},
-          {"sub", build_carry_sub, {"cc" + types}},
-          {"subc", build_carry_sub, {"[cc]" + types}},
-          {"mad", build_carry_mad, {"lo|hi cc" + types}},
-          {"madc", build_carry_mad, {"lo|hi [cc]" + types}},
-          {"lop3", build_lop3, {"or|and b32"}}};
+  return {.rows = std::move(rows),
+          .built = {{"add", build_carry_add, {"cc" + types}},
+                    {"addc", build_carry_add, {"[cc]" + types}},
+                    {"sub", build_carry_sub, {"cc" + types}},
+                    {"subc", build_carry_sub, {"[cc]" + types}},
+                    {"mad", build_carry_mad, {"lo|hi cc" + types}},
+                    {"madc", build_carry_mad, {"lo|hi [cc]" + types}},
+                    {"lop3", build_lop3, {"or|and b32"}}}};
 }
 
 }  // namespace simgpu

@@ -42,11 +42,13 @@ void add_rows(std::vector<OpcodeRow>& rows, const std::string& type) {
 
 }  // namespace
 
+#include <utility>
+
 namespace hidden {
 const Handler kNotPredicate = of_mask<&arith::not_bits<Mask>>().handler;
 }  // namespace hidden
 
-std::vector<OpcodeRow> logic_rows() {
+OpcodeFile logic_opcodes() {
   std::vector<OpcodeRow> rows;
   add_rows<std::uint16_t>(rows, "b16");
   add_rows<std::uint32_t>(rows, "b32");
@@ -63,7 +65,7 @@ std::vector<OpcodeRow> logic_rows() {
   rows.push_back({"selp.{b64|u64|s64}", lanes<&arith::select<std::uint64_t>>(), kInteger});
   rows.push_back({"selp.f32", lanes<&arith::select<float>>(), kInteger});
   rows.push_back({"selp.f64", lanes<&arith::select<double>>(), kInteger});
-  return rows;
+  return {.rows = std::move(rows)};
 }
 
 }  // namespace simgpu

@@ -139,11 +139,11 @@ void build_move(KernelBuilder& builder) {
 
 }  // namespace
 
-std::vector<BuiltOpcode> built_matrix_memory() {
+OpcodeFile matrix_memory_opcodes() {
   const char* const form = "sync aligned m8n8 x1|x2|x4 [trans] [shared|shared::cta] b16";
-  return {{"ldmatrix", build_load, {form}},
-          {"stmatrix", build_store, {form}},
-          {"movmatrix", build_move, {"sync aligned m8n8 trans b16"}}};
+  return {.built = {{"ldmatrix", build_load, {form}},
+                    {"stmatrix", build_store, {form}},
+                    {"movmatrix", build_move, {"sync aligned m8n8 trans b16"}}}};
 }
 
 }  // namespace simgpu

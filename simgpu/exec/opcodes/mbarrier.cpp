@@ -223,17 +223,17 @@ void build_mbarrier(KernelBuilder& builder) {
 
 }  // namespace
 
-std::vector<BuiltOpcode> built_mbarrier() {
+OpcodeFile mbarrier_opcodes() {
   const std::string space = " [shared|shared::cta]";
-  return {{"mbarrier",
-           build_mbarrier,
-           {"init" + space + " b64", "inval" + space + " b64",
-            "arrive|arrive_drop [release|relaxed] [cta]" + space + " b64",
-            "arrive|arrive_drop [release] [cta] noComplete" + space + " b64",
-            "arrive expect_tx [release|relaxed] [cta]" + space + " b64",
-            "expect_tx|complete_tx [relaxed] [cta]" + space + " b64",
-            "test_wait|try_wait [parity] [acquire|relaxed] [cta]" + space + " b64",
-            "pending_count b64"}}};
+  return {.built = {{"mbarrier",
+                     build_mbarrier,
+                     {"init" + space + " b64", "inval" + space + " b64",
+                      "arrive|arrive_drop [release|relaxed] [cta]" + space + " b64",
+                      "arrive|arrive_drop [release] [cta] noComplete" + space + " b64",
+                      "arrive expect_tx [release|relaxed] [cta]" + space + " b64",
+                      "expect_tx|complete_tx [relaxed] [cta]" + space + " b64",
+                      "test_wait|try_wait [parity] [acquire|relaxed] [cta]" + space + " b64",
+                      "pending_count b64"}}}};
 }
 
 }  // namespace simgpu

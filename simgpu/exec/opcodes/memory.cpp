@@ -458,10 +458,10 @@ Handler hidden::frame_access(bool stores, unsigned bytes) {
                 : pick<Frame, AccessKind::load>(bytes, 1);
 }
 
-std::vector<BuiltOpcode> built_memory() {
-  return {{"ld", build_load, load_forms()},
-          {"ldu", build_load, {"[global]" + FormParts().elements}},
-          {"st", build_store, store_forms()}};
+OpcodeFile memory_opcodes() {
+  return {.built = {{"ld", build_load, load_forms()},
+                    {"ldu", build_load, {"[global]" + FormParts().elements}},
+                    {"st", build_store, store_forms()}}};
 }
 
 }  // namespace simgpu

@@ -296,15 +296,13 @@ const Handler kElementAddress = &detail::Deduce<&element_address>::type::run;
 
 }  // namespace hidden
 
-std::vector<OpcodeRow> move_rows() { return {}; }
-
-std::vector<BuiltOpcode> built_move() {
+OpcodeFile move_opcodes() {
   const std::string space = "shared|shared::cta|local|global|const";
-  return {{"mov",
-           build_mov,
-           {"[v2|v4] b16|u16|s16|f16|bf16|b32|u32|s32|f32|f16x2|bf16x2|b64|u64|s64|f64"}},
-          {"cvta", build_cvta, {"[to] u64 " + space}},
-          {"isspacep", build_isspacep, {space}}};
+  return {.built = {{"mov",
+                     build_mov,
+                     {"[v2|v4] b16|u16|s16|f16|bf16|b32|u32|s32|f32|f16x2|bf16x2|b64|u64|s64|f64"}},
+                    {"cvta", build_cvta, {"[to] u64 " + space}},
+                    {"isspacep", build_isspacep, {space}}}};
 }
 
 }  // namespace simgpu

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 
 #include "simgpu/exec/lanes.h"
 
@@ -64,7 +65,7 @@ void add_packs(std::vector<OpcodeRow>& rows) {
 
 }  // namespace
 
-std::vector<OpcodeRow> packed_integer_rows() {
+OpcodeFile packed_integer_opcodes() {
   using S = std::int16_t;
   using U = std::uint16_t;
   std::vector<OpcodeRow> rows{
@@ -76,7 +77,7 @@ std::vector<OpcodeRow> packed_integer_rows() {
       {"min.{s16x2.relu|relu.s16x2}", lanes<&both_halves<S, &smaller<S, true>>>(), kInteger},
       {"max.{s16x2.relu|relu.s16x2}", lanes<&both_halves<S, &larger<S, true>>>(), kInteger}};
   add_packs(rows);
-  return rows;
+  return {.rows = std::move(rows)};
 }
 
 }  // namespace simgpu

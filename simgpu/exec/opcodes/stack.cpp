@@ -89,10 +89,10 @@ void build_restore(KernelBuilder& builder) {
 
 }  // namespace
 
-std::vector<BuiltOpcode> built_stack() {
-  return {{"alloca", build_alloca, {"u64"}},
-          {"stacksave", build_save, {"u64"}},
-          {"stackrestore", build_restore, {"u64"}}};
+OpcodeFile stack_opcodes() {
+  return {.built = {{"alloca", build_alloca, {"u64"}},
+                    {"stacksave", build_save, {"u64"}},
+                    {"stackrestore", build_restore, {"u64"}}}};
 }
 
 }  // namespace simgpu

@@ -370,7 +370,7 @@ std::vector<Ref> fragment_registers(KernelBuilder& builder, std::size_t operand,
   return refs;
 }
 
-std::vector<BuiltOpcode> built_tensor() {
+OpcodeFile tensor_opcodes() {
   const std::string small_shapes = "m8n8k4|m8n8k16|m8n8k32|m8n8k128|m16n8k4|m16n8k8|m16n8k16";
   const std::string shape = " sync aligned row|col row|col ";
   const std::string type = " f16|bf16|tf32|f32|f64|s8|u8|s4|u4|b1|s32";
@@ -379,15 +379,15 @@ std::vector<BuiltOpcode> built_tensor() {
   const std::string wmma_shapes = "m16n16k16|m32n8k16|m8n32k16|m16n16k8|m8n8k4|m8n8k32|m8n8k128";
   const std::string move = " sync aligned row|col " + wmma_shapes + " [global|shared|shared::cta]";
   const std::string wmma_shape = "mma" + shape + wmma_shapes;
-  return {{"mma",
-           build_mma,
-           {mma_shape + " [satfinite]" + types, mma_shape + " [rn]" + types,
-            mma_shape + " and|xor popc" + types}},
-          {"wmma",
-           build_wmma,
-           {"load a|b|c" + move + type, "store d" + move + type, wmma_shape + type + type,
-            wmma_shape + " [satfinite]" + types, wmma_shape + " [rn]" + types,
-            wmma_shape + " and|xor popc" + types}}};
+  return {.built = {{"mma",
+                     build_mma,
+                     {mma_shape + " [satfinite]" + types, mma_shape + " [rn]" + types,
+                      mma_shape + " and|xor popc" + types}},
+                    {"wmma",
+                     build_wmma,
+                     {"load a|b|c" + move + type, "store d" + move + type, wmma_shape + type + type,
+                      wmma_shape + " [satfinite]" + types, wmma_shape + " [rn]" + types,
+                      wmma_shape + " and|xor popc" + types}}}};
 }
 
 }  // namespace simgpu

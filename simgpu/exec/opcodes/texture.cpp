@@ -417,12 +417,13 @@ void build_store(KernelBuilder& builder) { build_surface(builder, false); }
 
 }  // namespace
 
-std::vector<BuiltOpcode> built_texture() {
+OpcodeFile texture_opcodes() {
   const char* const fetch = "1d|2d|3d|a1d|a2d|cube|acube v4 f32|s32|u32 f32|s32";
   const char* const access =
       "b 1d|2d|3d|a1d|a2d [ca|cg|cs|cv|wb|wt] [v2|v4] b8|b16|b32|b64 trap|clamp|zero";
-  return {
-      {"tex", build_tex, {fetch}}, {"suld", build_load, {access}}, {"sust", build_store, {access}}};
+  return {.built = {{"tex", build_tex, {fetch}},
+                    {"suld", build_load, {access}},
+                    {"sust", build_store, {access}}}};
 }
 
 }  // namespace simgpu

@@ -4,10 +4,11 @@
 #include <cstdint>
 #include <cstdlib>
 #include <optional>
+#include <utility>
 
 #include "simgpu/exec/each_lane.h"
 #include "simgpu/exec/lanes.h"
-#include "simgpu/exec/opcodes/sequences.h"
+#include "simgpu/exec/machine_sequences.h"
 
 /// PTX's video instructions: on a byte, a half or a whole of a register ("Scalar Video
 /// Instructions"), and on two halves or four bytes at once ("SIMD Video Instructions"). They came
@@ -330,7 +331,7 @@ void build_video(KernelBuilder& builder) {
 
 }  // namespace
 
-std::vector<BuiltOpcode> built_video() {
+OpcodeFile video_opcodes() {
   const std::string types = "u32|s32 u32|s32 u32|s32 ", sources = "u32|s32 u32|s32 ";
   const std::string relation = "eq|ne|lt|le|gt|ge ";
   const std::vector<ModifierForm> scalars{types + "[sat] [add|min|max]"};
@@ -349,7 +350,7 @@ std::vector<BuiltOpcode> built_video() {
   }
   all.push_back({"vavrg2", build_video, several});
   all.push_back({"vavrg4", build_video, several});
-  return all;
+  return {.built = std::move(all)};
 }
 
 }  // namespace simgpu

@@ -339,13 +339,13 @@ std::array<std::uint32_t, kWarpSize> sources_of_shuffle(const Lowered* in, Warp&
   return sources(words(warp, in->b), words(warp, in->c)).lane;
 }
 
-std::vector<BuiltOpcode> built_warp() {
-  return {{"shfl", build_shuffle, {"sync up|down|bfly|idx b32"}},
-          {"vote", build_vote, {"sync all|any|uni pred", "sync ballot b32"}},
-          {"match", build_match, {"sync any|all b32|b64"}},
-          {"redux", build_reduce, {"sync add|min|max u32|s32", "sync and|or|xor b32"}},
-          {"elect", build_elect, {"sync"}},
-          {"activemask", build_active_mask, {"b32"}}};
+OpcodeFile warp_opcodes() {
+  return {.built = {{"shfl", build_shuffle, {"sync up|down|bfly|idx b32"}},
+                    {"vote", build_vote, {"sync all|any|uni pred", "sync ballot b32"}},
+                    {"match", build_match, {"sync any|all b32|b64"}},
+                    {"redux", build_reduce, {"sync add|min|max u32|s32", "sync and|or|xor b32"}},
+                    {"elect", build_elect, {"sync"}},
+                    {"activemask", build_active_mask, {"b32"}}}};
 }
 
 }  // namespace simgpu

@@ -1,4 +1,4 @@
-#include "simgpu/exec/opcodes/sequences.h"
+#include "simgpu/exec/machine_sequences.h"
 
 #include <algorithm>
 #include <array>

@@ -1,12 +1,9 @@
-#include "simgpu/exec/opcodes/opcode.h"
+#include "simgpu/isa/instruction_set.h"
 
 #include <algorithm>
-#include <iterator>
 #include <set>
 #include <sstream>
 #include <stdexcept>
-
-#include "simgpu/exec/opcodes/sequences.h"
 
 namespace simgpu {
 namespace {
@@ -31,6 +28,12 @@ void expand(std::string_view pattern, const std::string& prefix, std::vector<std
     if (bar == std::string_view::npos) break;
     choices.remove_prefix(bar + 1);
   }
+}
+
+std::vector<std::string> spellings_of(std::string_view pattern) {
+  std::vector<std::string> all;
+  expand(pattern, "", all);
+  return all;
 }
 
 bool is_type(std::string_view modifier) {
@@ -89,26 +92,21 @@ bool ModifierForm::fits(const std::vector<std::string>& modifiers) const {
   return true;
 }
 
-void BuiltOpcode::build(KernelBuilder& builder) const {
-  const std::vector<std::string>& modifiers = builder.instruction().modifiers;
-  const bool fits =
-      forms.empty() ? modifiers.empty()
-                    : std::any_of(forms.begin(), forms.end(),
-                                  [&](const ModifierForm& form) { return form.fits(modifiers); });
-  if (!fits) builder.refuse(builder.instruction().spelling());
-  emit(builder);
+bool BuiltOpcode::has_form(const std::vector<std::string>& modifiers) const {
+  if (forms.empty()) return modifiers.empty();
+  return std::any_of(forms.begin(), forms.end(),
+                     [&](const ModifierForm& form) { return form.fits(modifiers); });
 }
 
-OpcodeTable::OpcodeTable() {
-  for (auto rows : {integer_rows, float_rows, half_rows, logic_rows, compare_rows, convert_rows,
-                    move_rows, fp8_rows, packed_integer_rows}) {
-    std::vector<OpcodeRow> table = rows();
-    std::move(table.begin(), table.end(), std::back_inserter(rows_));
+InstructionSet::InstructionSet(const std::vector<OpcodeFile>& files,
+                               std::span<const SequenceRow> sequences, const Primitives& primitives)
+    : primitives_(primitives) {
+  for (const OpcodeFile& file : files) {
+    rows_.insert(rows_.end(), file.rows.begin(), file.rows.end());
+    for (const BuiltOpcode& opcode : file.built) built_.emplace(opcode.root, opcode);
   }
   for (std::size_t i = 0; i < rows_.size(); ++i) {
-    std::vector<std::string> spellings;
-    expand(rows_[i].spelling, "", spellings);
-    for (const std::string& spelling : spellings) {
+    for (const std::string& spelling : spellings_of(rows_[i].spelling)) {
       if (!by_spelling_.emplace(spelling, i).second) {
         throw std::logic_error("two rows for the opcode " + spelling);
       }
@@ -117,27 +115,14 @@ OpcodeTable::OpcodeTable() {
       }
     }
   }
-  for (const SequenceRow& row : machine_sequences()) {
-    std::vector<std::string> spellings;
-    expand(row.spelling, "", spellings);
-    for (const std::string& spelling : spellings) {
+  for (const SequenceRow& row : sequences) {
+    for (const std::string& spelling : spellings_of(row.spelling)) {
       rows_[by_spelling_.at(spelling)].cost.sequence = row.sequence;
     }
   }
-  for (auto rows :
-       {built_integer, built_video, built_compare, built_convert, built_move, built_memory,
-        built_atomic, built_control, built_warp, built_tensor, built_matrix_memory,
-        built_async_copy, built_cache_hints, built_texture, built_mbarrier, built_stack}) {
-    for (BuiltOpcode& opcode : rows()) built_.emplace(opcode.root, std::move(opcode));
-  }
 }
 
-const OpcodeTable& OpcodeTable::instance() {
-  static const OpcodeTable table;
-  return table;
-}
-
-const OpcodeRow* OpcodeTable::find_row(const std::string& spelling) const {
+const OpcodeRow* InstructionSet::find_row(const std::string& spelling) const {
   const auto found = by_spelling_.find(spelling);
   if (found != by_spelling_.end()) return &rows_[found->second];
   // With one modifier there is no other order.
@@ -146,19 +131,19 @@ const OpcodeRow* OpcodeTable::find_row(const std::string& spelling) const {
   return same == in_order_.end() ? nullptr : &rows_[same->second];
 }
 
-std::vector<std::string> OpcodeTable::spellings() const {
+std::vector<std::string> InstructionSet::spellings() const {
   std::vector<std::string> all;
   for (const auto& [spelling, row] : by_spelling_) all.push_back(spelling);
   return all;
 }
 
-std::vector<std::string> OpcodeTable::built_roots() const {
+std::vector<std::string> InstructionSet::built_roots() const {
   std::vector<std::string> all;
   for (const auto& [root, opcode] : built_) all.push_back(root);
   return all;
 }
 
-const BuiltOpcode* OpcodeTable::find_built(const std::string& root) const {
+const BuiltOpcode* InstructionSet::find_built(const std::string& root) const {
   const auto found = built_.find(root);
   return found == built_.end() ? nullptr : &found->second;
 }

@@ -3,16 +3,11 @@
 #include <span>
 #include <string_view>
 
-#include "simgpu/exec/machine_sequence.h"
+#include "simgpu/isa/machine_sequence.h"
 
 namespace simgpu {
 
-/// What ptxas makes of opcodes that are several instructions of the machine.
-struct SequenceRow {
-  std::string_view spelling;  ///< a pattern, as in OpcodeRow
-  MachineSequence sequence;
-};
-
+/// Of the opcodes that are several instructions of the machine.
 std::span<const SequenceRow> machine_sequences();
 /// Of a video instruction: "vadd4". Empty for one that is an instruction of the machine.
 MachineSequence video_sequence(std::string_view root);

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "simgpu/exec/machine_sequence.h"
+#include "simgpu/isa/machine_sequence.h"
 #include "simgpu/ptx/ast.h"
 
 /// What the counters, checkers and time model need to know of a lowered instruction. The engine

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 namespace simgpu {
 
@@ -24,6 +25,12 @@ struct MachineSequence {
   }
   constexpr bool empty() const { return instructions() == 0; }
   bool operator==(const MachineSequence&) const = default;
+};
+
+/// What ptxas makes of an opcode that is several instructions of the machine.
+struct SequenceRow {
+  std::string_view spelling;  ///< a pattern, as in OpcodeRow
+  MachineSequence sequence;
 };
 
 }  // namespace simgpu

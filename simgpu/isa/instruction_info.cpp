@@ -1,4 +1,4 @@
-#include "simgpu/exec/instruction_info.h"
+#include "simgpu/isa/instruction_info.h"
 
 namespace simgpu {
 

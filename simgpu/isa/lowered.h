@@ -6,7 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "simgpu/exec/engine.h"
+#include "simgpu/isa/cost.h"
+#include "simgpu/isa/kernel_info.h"
+#include "simgpu/warp_size.h"
 
 /// What lowering makes of a kernel: a flat vector of instructions that the engine runs without
 /// looking at PTX.
@@ -44,9 +46,6 @@ struct Lowered {
   std::uint32_t block_slots = 0;   ///< issue slots of the machine, over the same as block_length
   std::uint32_t basic_block = 0;   ///< that it is in, counting from 0
 };
-
-/// How an instruction enters the counts beyond its class.
-enum class FloatKind : std::uint8_t { none, add, multiply, fused };
 
 /// Slots of the register file.
 struct SlotRange {
@@ -140,9 +139,15 @@ struct LoweredKernel {
   std::vector<std::string> refusals;        ///< what only stops a launch when it is reached
 };
 
+/// A PTX module made executable: its module-scope variables are placed in device memory by whoever
+/// lowers it.
 class Program {
  public:
   std::map<std::string, LoweredKernel> kernels;
 };
+
+/// The module's kernel of that (mangled) name; nullptr when there is none.
+const KernelInfo* find_kernel(const Program& program, const std::string& name);
+std::vector<std::string> kernel_names(const Program& program);
 
 }  // namespace simgpu

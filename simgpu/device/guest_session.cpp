@@ -196,7 +196,7 @@ struct GuestSession::Operations {
 
   /// @throws wire::MessageError
   static const Operation& find(std::uint32_t number) {
-    static_assert(has_each_in_order());
+    static_assert(has_each_in_order(), "each operation has one row, in the protocol's order");
     const std::uint32_t index = number - static_cast<std::uint32_t>(Id::hello);
     if (index >= kRows.size()) throw wire::MessageError("unknown operation");
     return kRows.at(index);

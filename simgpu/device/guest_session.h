@@ -35,7 +35,7 @@ class GuestSession {
     wire::Writer answer;
     Descriptor memory = {};  ///< for the guest to map
   };
-  /// Carries an operation out. It takes all of the request, unless it fails.
+  /// Carries an operation out. It takes all of the request: what is left makes it a wrong message.
   using Handler = CudaError(Call& call);
   using Id = protocol::GuestOperation;
   struct Operation;

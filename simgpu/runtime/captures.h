@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "simgpu/runtime/graph.h"

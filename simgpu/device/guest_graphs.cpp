@@ -4,73 +4,70 @@
 
 namespace simgpu {
 
-CudaError GuestSession::graph_operation(Operation operation, wire::Reader& reader,
-                                        wire::Writer& writer) {
-  GraphTable& graphs = device_.graphs();
-  switch (operation) {
-    case Operation::graph_begin:
-      graphs.begin();
-      return CudaError::success;
-    case Operation::graph_nodes: {
-      const CudaError error = graphs.add_nodes(reader);
-      reader.rest();
-      return error;
-    }
-    case Operation::graph_end: {
-      std::uint64_t handle = 0;
-      const CudaError error = graphs.end(&handle);
-      if (error != CudaError::success) return error;
-      const auto nodes = static_cast<double>(graphs.find(handle)->nodes.size());
-      device_.timeline().spend(GraphCost::kInstantiate + nodes * GraphCost::kInstantiateNode);
-      writer.put(handle);
-      return CudaError::success;
-    }
-    case Operation::graph_destroy:
-      return graphs.destroy(reader.get<std::uint64_t>());
-    case Operation::graph_set_node: {
-      const auto graph = reader.get<std::uint64_t>();
-      const auto node = reader.get<std::uint64_t>();
-      device_.timeline().spend(GraphCost::kSetNode);
-      return graphs.set_node(graph, node, reader.rest());
-    }
-    case Operation::graph_update: {
-      const auto graph = graphs.find(reader.get<std::uint64_t>());
-      if (graph == nullptr) return CudaError::invalid_resource_handle;
-      device_.timeline().spend(GraphCost::kUpdate +
-                               static_cast<double>(graph->nodes.size()) * GraphCost::kUpdateNode);
-      return CudaError::success;
-    }
-    case Operation::graph_continue:
-      return continue_graph(writer);
-    case Operation::graphs_kept:
-      device_.note_graphs_kept(reader.get<std::uint64_t>());
-      return CudaError::success;
-    default:
-      return launch_graph(operation, reader, writer);
-  }
+CudaError GuestSession::graph_begin(Call& /*call*/) {
+  device_.graphs().begin();
+  return CudaError::success;
 }
 
-/// cudaGraphUpload and cudaGraphLaunch. The graph lies on the device already, so that an upload
-/// takes what any call does.
-CudaError GuestSession::launch_graph(Operation operation, wire::Reader& reader,
-                                     wire::Writer& writer) {
-  auto graph = device_.graphs().find(reader.get<std::uint64_t>());
-  const auto stream = reader.get<std::uint64_t>();
+CudaError GuestSession::graph_nodes(Call& call) {
+  const CudaError error = device_.graphs().add_nodes(call.request);
+  call.request.rest();
+  return error;
+}
+
+CudaError GuestSession::graph_end(Call& call) {
+  GraphTable& graphs = device_.graphs();
+  std::uint64_t handle = 0;
+  const CudaError error = graphs.end(&handle);
+  if (error != CudaError::success) return error;
+  const auto nodes = static_cast<double>(graphs.find(handle)->nodes.size());
+  device_.timeline().spend(GraphCost::kInstantiate + nodes * GraphCost::kInstantiateNode);
+  call.answer.put(handle);
+  return CudaError::success;
+}
+
+CudaError GuestSession::graph_destroy(Call& call) {
+  return device_.graphs().destroy(call.request.get<std::uint64_t>());
+}
+
+CudaError GuestSession::graph_set_node(Call& call) {
+  const auto graph = call.request.get<std::uint64_t>();
+  const auto node = call.request.get<std::uint64_t>();
+  device_.timeline().spend(GraphCost::kSetNode);
+  return device_.graphs().set_node(graph, node, call.request.rest());
+}
+
+CudaError GuestSession::graph_update(Call& call) {
+  const auto graph = device_.graphs().find(call.request.get<std::uint64_t>());
+  if (graph == nullptr) return CudaError::invalid_resource_handle;
+  device_.timeline().spend(GraphCost::kUpdate +
+                           static_cast<double>(graph->nodes.size()) * GraphCost::kUpdateNode);
+  return CudaError::success;
+}
+
+/// The graph lies on the device already, so that an upload takes what any call does.
+CudaError GuestSession::graph_upload(Call& call) { return issue_graph(false, call); }
+
+CudaError GuestSession::graph_launch(Call& call) { return issue_graph(true, call); }
+
+CudaError GuestSession::issue_graph(bool runs, Call& call) {
+  auto graph = device_.graphs().find(call.request.get<std::uint64_t>());
+  const auto stream = call.request.get<std::uint64_t>();
   if (graph == nullptr) return CudaError::invalid_value;
   Timeline& timeline = device_.timeline();
   if (!timeline.has_stream(stream)) return CudaError::invalid_resource_handle;
   timeline.spend(GraphCost::kLaunch +
                  static_cast<double>(graph->nodes.size()) * GraphCost::kLaunchNode);
-  if (operation == Operation::graph_upload) return CudaError::success;
+  if (!runs) return CudaError::success;
   graph_run_.emplace(device_, std::move(graph), stream);
-  return continue_graph(writer);
+  return graph_continue(call);
 }
 
-CudaError GuestSession::continue_graph(wire::Writer& writer) {
+CudaError GuestSession::graph_continue(Call& call) {
   if (!graph_run_) return CudaError::invalid_value;
   protocol::GraphProgress progress;
   const CudaError error = graph_run_->advance(&progress);
-  writer.put(progress);
+  call.answer.put(progress);
   if (error != CudaError::success || progress.waits_for == protocol::GraphNodeKind::empty) {
     graph_run_.reset();
     return error;

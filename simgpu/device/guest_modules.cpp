@@ -8,97 +8,84 @@
 
 namespace simgpu {
 
-CudaError GuestSession::module_operation(Operation operation, wire::Reader& reader,
-                                         wire::Writer& writer) {
-  switch (operation) {
-    case Operation::module_begin:
-      image_.clear();
-      image_bytes_ = reader.get<std::uint64_t>();
-      image_origin_ = protocol::ImageOrigin::program;
-      if (!reader.empty()) image_origin_ = reader.get<protocol::ImageOrigin>();
-      return image_bytes_ <= protocol::kMaxImageBytes ? CudaError::success
-                                                      : CudaError::memory_allocation;
-    case Operation::module_data: {
-      const auto bytes = reader.rest();
-      if (image_bytes_ > protocol::kMaxImageBytes || bytes.size() > image_bytes_ - image_.size()) {
-        throw wire::MessageError("more bytes than the module has");
-      }
-      image_.insert(image_.end(), bytes.begin(), bytes.end());
-      return CudaError::success;
-    }
-    case Operation::module_end: {
-      std::uint64_t handle = 0;
-      device_.log().count_call("cuModuleLoadData");  // whichever function of the runtime it serves
-      const CudaError error = device_.load(image_, &handle, image_origin_);
-      image_ = {};
-      image_bytes_ = 0;
-      writer.put(handle);
-      return error;
-    }
-    case Operation::module_unload:
-      return device_.unload(reader.get<std::uint64_t>());
-    case Operation::kernel_count: {
-      const LoadedModule* module = device_.module(reader.get<std::uint64_t>());
-      if (module == nullptr) return CudaError::invalid_resource_handle;
-      writer.put(static_cast<std::uint32_t>(module->kernels.size()));
-      return CudaError::success;
-    }
-    case Operation::kernel_name: {
-      const LoadedModule* module = device_.module(reader.get<std::uint64_t>());
-      const auto index = reader.get<std::uint32_t>();
-      if (module == nullptr) return CudaError::invalid_resource_handle;
-      if (index >= module->kernels.size()) return CudaError::invalid_value;
-      const std::string& name = module->kernels[index].info->name;
-      if (name.size() > protocol::kMaxName) return CudaError::invalid_value;
-      writer.put_string(name);
-      return CudaError::success;
-    }
-    case Operation::kernel_info:
-      return kernel_info(reader, writer);
-    case Operation::set_shared_limit: {
-      LoadedModule* module = device_.settled_module(reader.get<std::uint64_t>());
-      const auto kernel = reader.get<std::uint64_t>();
-      const auto bytes = reader.get<std::uint32_t>();
-      if (module == nullptr || kernel >= module->kernels.size()) {
-        return CudaError::invalid_device_function;
-      }
-      LoadedKernel& chosen = module->kernels[kernel];
-      if (std::string reason = beyond_shared_memory(chosen, bytes, device_.gpu());
-          !reason.empty()) {
-        device_.report({.code = "RL0308",
-                        .kernel = *chosen.display_name,
-                        .message = "cudaFuncSetAttribute was refused: " + reason});
-        return CudaError::invalid_value;
-      }
-      chosen.max_dynamic_shared_bytes = bytes;
-      return CudaError::success;
-    }
-    case Operation::symbol_info: {
-      const LoadedModule* module = device_.module(reader.get<std::uint64_t>());
-      const std::string name = reader.get_string(protocol::kMaxName);
-      if (module == nullptr) return CudaError::invalid_symbol;
-      const auto found = module->symbols.find(name);
-      if (found == module->symbols.end()) return CudaError::invalid_symbol;
-      writer.put(found->second.address);
-      writer.put(found->second.bytes);
-      return CudaError::success;
-    }
-    case Operation::launch:
-      return launch(reader);
-    case Operation::check_launch: {
-      const auto message = reader.get<protocol::LaunchMessage>();
-      return device_.check_launch(message, reader.rest().size());
-    }
-    case Operation::occupancy:
-      return kernel_occupancy(reader, writer);
-    default:
-      throw wire::MessageError("unknown operation");
-  }
+CudaError GuestSession::module_begin(Call& call) {
+  image_.clear();
+  image_bytes_ = call.request.get<std::uint64_t>();
+  image_origin_ = protocol::ImageOrigin::program;
+  if (!call.request.empty()) image_origin_ = call.request.get<protocol::ImageOrigin>();
+  return image_bytes_ <= protocol::kMaxImageBytes ? CudaError::success
+                                                  : CudaError::memory_allocation;
 }
 
-CudaError GuestSession::kernel_info(wire::Reader& reader, wire::Writer& writer) {
-  const LoadedModule* module = device_.settled_module(reader.get<std::uint64_t>());
-  const std::string name = reader.get_string(protocol::kMaxName);
+CudaError GuestSession::module_data(Call& call) {
+  const auto bytes = call.request.rest();
+  if (image_bytes_ > protocol::kMaxImageBytes || bytes.size() > image_bytes_ - image_.size()) {
+    throw wire::MessageError("more bytes than the module has");
+  }
+  image_.insert(image_.end(), bytes.begin(), bytes.end());
+  return CudaError::success;
+}
+
+CudaError GuestSession::module_end(Call& call) {
+  std::uint64_t handle = 0;
+  device_.log().count_call("cuModuleLoadData");  // whichever function of the runtime it serves
+  const CudaError error = device_.load(image_, &handle, image_origin_);
+  image_ = {};
+  image_bytes_ = 0;
+  call.answer.put(handle);
+  return error;
+}
+
+CudaError GuestSession::kernel_count(Call& call) {
+  const LoadedModule* module = device_.module(call.request.get<std::uint64_t>());
+  if (module == nullptr) return CudaError::invalid_resource_handle;
+  call.answer.put(static_cast<std::uint32_t>(module->kernels.size()));
+  return CudaError::success;
+}
+
+CudaError GuestSession::kernel_name(Call& call) {
+  const LoadedModule* module = device_.module(call.request.get<std::uint64_t>());
+  const auto index = call.request.get<std::uint32_t>();
+  if (module == nullptr) return CudaError::invalid_resource_handle;
+  if (index >= module->kernels.size()) return CudaError::invalid_value;
+  const std::string& name = module->kernels[index].info->name;
+  if (name.size() > protocol::kMaxName) return CudaError::invalid_value;
+  call.answer.put_string(name);
+  return CudaError::success;
+}
+
+CudaError GuestSession::set_shared_limit(Call& call) {
+  LoadedModule* module = device_.settled_module(call.request.get<std::uint64_t>());
+  const auto kernel = call.request.get<std::uint64_t>();
+  const auto bytes = call.request.get<std::uint32_t>();
+  if (module == nullptr || kernel >= module->kernels.size()) {
+    return CudaError::invalid_device_function;
+  }
+  LoadedKernel& chosen = module->kernels[kernel];
+  if (std::string reason = beyond_shared_memory(chosen, bytes, device_.gpu()); !reason.empty()) {
+    device_.report({.code = "RL0308",
+                    .kernel = *chosen.display_name,
+                    .message = "cudaFuncSetAttribute was refused: " + reason});
+    return CudaError::invalid_value;
+  }
+  chosen.max_dynamic_shared_bytes = bytes;
+  return CudaError::success;
+}
+
+CudaError GuestSession::symbol_info(Call& call) {
+  const LoadedModule* module = device_.module(call.request.get<std::uint64_t>());
+  const std::string name = call.request.get_string(protocol::kMaxName);
+  if (module == nullptr) return CudaError::invalid_symbol;
+  const auto found = module->symbols.find(name);
+  if (found == module->symbols.end()) return CudaError::invalid_symbol;
+  call.answer.put(found->second.address);
+  call.answer.put(found->second.bytes);
+  return CudaError::success;
+}
+
+CudaError GuestSession::kernel_info(Call& call) {
+  const LoadedModule* module = device_.settled_module(call.request.get<std::uint64_t>());
+  const std::string name = call.request.get_string(protocol::kMaxName);
   const int index = module == nullptr ? -1 : module->kernel_index(name);
   if (index < 0) return CudaError::invalid_device_function;
   const LoadedKernel& kernel = module->kernels[static_cast<std::size_t>(index)];
@@ -120,28 +107,33 @@ CudaError GuestSession::kernel_info(wire::Reader& reader, wire::Writer& writer) 
   if (bound != 0 && bound < attributes.max_threads_per_block) {
     attributes.max_threads_per_block = static_cast<std::uint32_t>(bound);
   }
-  writer.put(static_cast<std::uint64_t>(index));
-  writer.put(attributes);
+  call.answer.put(static_cast<std::uint64_t>(index));
+  call.answer.put(attributes);
   const std::size_t count = std::min(info.parameter_offsets.size(), info.parameter_sizes.size());
-  writer.put(static_cast<std::uint32_t>(count));
+  call.answer.put(static_cast<std::uint32_t>(count));
   for (std::size_t i = 0; i < count; ++i) {
-    writer.put(info.parameter_offsets[i]);
-    writer.put(info.parameter_sizes[i]);
+    call.answer.put(info.parameter_offsets[i]);
+    call.answer.put(info.parameter_sizes[i]);
   }
   return CudaError::success;
 }
 
-CudaError GuestSession::launch(wire::Reader& reader) {
-  const auto message = reader.get<protocol::LaunchMessage>();
+CudaError GuestSession::launch(Call& call) {
+  const auto message = call.request.get<protocol::LaunchMessage>();
   if (message.by_syntax != 0) device_.log().rename_call("__cudaLaunchKernel");
-  return device_.launch(message, reader.rest());
+  return device_.launch(message, call.request.rest());
 }
 
-CudaError GuestSession::kernel_occupancy(wire::Reader& reader, wire::Writer& writer) {
-  const LoadedModule* module = device_.settled_module(reader.get<std::uint64_t>());
-  const auto kernel = reader.get<std::uint64_t>();
-  const auto threads = reader.get<std::uint32_t>();
-  const auto dynamic_bytes = reader.get<std::uint32_t>();
+CudaError GuestSession::check_launch(Call& call) {
+  const auto message = call.request.get<protocol::LaunchMessage>();
+  return device_.check_launch(message, call.request.rest().size());
+}
+
+CudaError GuestSession::occupancy(Call& call) {
+  const LoadedModule* module = device_.settled_module(call.request.get<std::uint64_t>());
+  const auto kernel = call.request.get<std::uint64_t>();
+  const auto threads = call.request.get<std::uint32_t>();
+  const auto dynamic_bytes = call.request.get<std::uint32_t>();
   if (module == nullptr || kernel >= module->kernels.size())
     return CudaError::invalid_device_function;
   if (threads == 0) return CudaError::invalid_value;
@@ -151,9 +143,9 @@ CudaError GuestSession::kernel_occupancy(wire::Reader& reader, wire::Writer& wri
                         dynamic_bytes <= chosen.max_dynamic_shared_bytes;
   if (possible) {
     const LaunchShape shape = shape_of(chosen, {1, 1, 1}, {threads, 1, 1}, dynamic_bytes);
-    blocks = occupancy(shape, device_.gpu()).blocks_per_sm;
+    blocks = simgpu::occupancy(shape, device_.gpu()).blocks_per_sm;
   }
-  writer.put(static_cast<std::uint32_t>(blocks));
+  call.answer.put(static_cast<std::uint32_t>(blocks));
   return CudaError::success;
 }
 

@@ -1,18 +1,26 @@
 #include "simgpu/device/guest_session.h"
 
-#include <algorithm>
+#include <fmt/format.h>
+
+#include <array>
 #include <cmath>
 #include <optional>
 #include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
 
 #include "simgpu/device/blas_operation.h"
 
 namespace simgpu {
 namespace {
 
-using protocol::GuestOperation;
-
-constexpr std::size_t kMostHandles = 100'000;
+/// What is special about an operation.
+enum Trait : unsigned {
+  kAfterFault = 1,   ///< answers even when a kernel has broken the context
+  kNamesHandle = 2,  ///< "invalid resource handle" means a stream or an event that is not there
+  kWaits = 4,        ///< the host waits for the device: as on a GPU, printf output appears then
+};
 
 /// @throws wire::MessageError
 const char* function_of_shared(std::span<const std::byte> payload) {
@@ -27,77 +35,6 @@ const char* function_of_shared(std::span<const std::byte> payload) {
       return "cudaHostAlloc";
   }
   throw wire::MessageError("unknown kind");
-}
-
-/// The runtime function that each operation serves, for the activity log; empty for the client's
-/// own needs.
-const char* function_of(GuestOperation operation, std::span<const std::byte> payload) {
-  switch (operation) {
-    case GuestOperation::memory_info:
-      return "cudaMemGetInfo";
-    case GuestOperation::allocate:
-      return "cudaMalloc";
-    case GuestOperation::allocate_array:
-      return "cudaMallocArray";
-    case GuestOperation::image_create:
-      return "cudaCreateTextureObject";
-    case GuestOperation::allocate_shared:
-      return function_of_shared(payload);
-    case GuestOperation::release:
-      return "cudaFree";
-    case GuestOperation::release_pinned:
-      return "cudaFreeHost";
-    case GuestOperation::reset:
-      return "cudaDeviceReset";
-    case GuestOperation::pool_allocate:
-      return "cudaMallocAsync";
-    case GuestOperation::pool_release:
-      return "cudaFreeAsync";
-    case GuestOperation::pool_get:
-      return "cudaMemPoolGetAttribute";
-    case GuestOperation::pool_set:
-      return "cudaMemPoolSetAttribute";
-    case GuestOperation::copy_to_device:
-    case GuestOperation::copy_from_device:
-    case GuestOperation::copy_on_device:
-      return "cudaMemcpy";
-    case GuestOperation::fill:
-      return "cudaMemset";
-    case GuestOperation::launch:
-      return "cudaLaunchKernel";
-    case GuestOperation::stream_create:
-      return "cudaStreamCreate";
-    case GuestOperation::stream_synchronize:
-      return "cudaStreamSynchronize";
-    case GuestOperation::stream_query:
-      return "cudaStreamQuery";
-    case GuestOperation::stream_wait:
-      return "cudaStreamWaitEvent";
-    case GuestOperation::event_create:
-      return "cudaEventCreate";
-    case GuestOperation::event_record:
-      return "cudaEventRecord";
-    case GuestOperation::event_synchronize:
-      return "cudaEventSynchronize";
-    case GuestOperation::event_query:
-      return "cudaEventQuery";
-    case GuestOperation::event_elapsed:
-      return "cudaEventElapsedTime";
-    case GuestOperation::device_synchronize:
-      return "cudaDeviceSynchronize";
-    case GuestOperation::blas:
-      return "cublas";
-    case GuestOperation::graph_end:
-      return "cudaGraphInstantiate";
-    case GuestOperation::graph_update:
-      return "cudaGraphExecUpdate";
-    case GuestOperation::graph_upload:
-      return "cudaGraphUpload";
-    case GuestOperation::graph_launch:
-      return "cudaGraphLaunch";
-    default:
-      return "";
-  }
 }
 
 /// The record of one call, from before its checks until its answer.
@@ -130,313 +67,233 @@ class Watching {
   ActivityLog& log_;
 };
 
-/// Operations that answer even when a kernel has broken the context.
-bool works_after_fault(GuestOperation operation) {
-  return operation == GuestOperation::hello || operation == GuestOperation::take_output ||
-         operation == GuestOperation::host_dereference || operation == GuestOperation::reset ||
-         operation == GuestOperation::activity_record ||
-         operation == GuestOperation::activity_take || operation == GuestOperation::activity_clock;
-}
-
-/// Operations that fail with "invalid resource handle" because a stream or an event is not there.
-bool names_handle(GuestOperation operation) {
-  switch (operation) {
-    case GuestOperation::launch:
-    case GuestOperation::copy_to_device:
-    case GuestOperation::copy_from_device:
-    case GuestOperation::copy_on_device:
-    case GuestOperation::fill:
-    case GuestOperation::stream_synchronize:
-    case GuestOperation::stream_wait:
-    case GuestOperation::stream_query:
-    case GuestOperation::event_record:
-    case GuestOperation::event_synchronize:
-    case GuestOperation::event_query:
-      return true;
-    default:
-      return false;
+template <typename Result, typename... Fields>
+CudaError hand_on(Device& device, Result (Device::*function)(Fields...), wire::Reader& request) {
+  // In braces, so that the fields are read in their order.
+  const std::tuple<std::remove_cvref_t<Fields>...> fields{
+      request.get<std::remove_cvref_t<Fields>>()...};
+  const auto call = [&](const auto&... field) { return (device.*function)(field...); };
+  if constexpr (std::is_void_v<Result>) {
+    std::apply(call, fields);
+    return CudaError::success;
+  } else {
+    return std::apply(call, fields);
   }
-}
-
-/// Rows without gaps are one row.
-template <typename Request>
-void join_rows(Request& request, std::uint64_t pitch) {
-  constexpr std::uint64_t kMost = std::uint64_t{1} << 40;
-  if (pitch != request.width || request.height <= 1) return;
-  if (request.width > kMost || request.height > kMost / std::max<std::uint64_t>(request.width, 1))
-    return;
-  request.width *= request.height;
-  request.height = 1;
 }
 
 }  // namespace
 
-GuestSession::Reply GuestSession::handle(std::uint32_t operation,
-                                         std::span<const std::byte> payload) {
-  if (operation == 0 || operation >= static_cast<std::uint32_t>(Operation::count)) {
-    throw wire::MessageError("unknown operation");
+template <auto kFunction>
+CudaError GuestSession::to_device(Call& call) {
+  return hand_on(device_, kFunction, call.request);
+}
+
+/// A row of the table.
+struct GuestSession::Operation {
+  Id id{};
+  /// The runtime function that it serves, for the activity log; empty for the client's own needs.
+  const char* function = "";
+  Handler GuestSession::*serve = nullptr;
+  unsigned traits = 0;
+  /// Where the function depends on the request.
+  const char* (*function_in)(std::span<const std::byte> payload) = nullptr;
+
+  bool is(Trait trait) const { return (traits & trait) != 0; }
+  const char* name_in(std::span<const std::byte> payload) const {
+    return function_in == nullptr ? function : function_in(payload);
   }
-  const auto known = static_cast<Operation>(operation);
+};
+
+/// Every operation that there is, in the protocol's order.
+struct GuestSession::Operations {
+  using Guest = GuestSession;
+
+  static constexpr auto kRows = std::to_array<Operation>({
+      {Id::hello, "", &Guest::hello, kAfterFault},
+      {Id::memory_info, "cudaMemGetInfo", &Guest::memory_info},
+      {Id::allocate, "cudaMalloc", &Guest::allocate},
+      {Id::release, "cudaFree", &Guest::to_device<&Device::release>, kWaits},
+      {Id::reset, "cudaDeviceReset", &Guest::reset, kAfterFault | kWaits},
+      {Id::pool_allocate, "cudaMallocAsync", &Guest::pool_allocate},
+      {Id::pool_release, "cudaFreeAsync", &Guest::to_device<&Device::release_on>},
+      {Id::pool_get, "cudaMemPoolGetAttribute", &Guest::pool_get},
+      {Id::pool_set, "cudaMemPoolSetAttribute", &Guest::pool_set},
+      {Id::pool_trim, "", &Guest::pool_trim},
+      {Id::copy_to_device, "cudaMemcpy", &Guest::copy_to_device, kNamesHandle | kWaits},
+      {Id::copy_from_device, "cudaMemcpy", &Guest::copy_from_device, kNamesHandle | kWaits},
+      {Id::copy_more, "", &Guest::copy_more},
+      {Id::copy_on_device, "cudaMemcpy", &Guest::copy_on_device, kNamesHandle},
+      {Id::fill, "cudaMemset", &Guest::fill, kNamesHandle},
+      {Id::module_begin, "", &Guest::module_begin},
+      {Id::module_data, "", &Guest::module_data},
+      {Id::module_end, "", &Guest::module_end},
+      {Id::module_unload, "", &Guest::to_device<&Device::unload>},
+      {Id::kernel_count, "", &Guest::kernel_count},
+      {Id::kernel_name, "", &Guest::kernel_name},
+      {Id::kernel_info, "", &Guest::kernel_info},
+      {Id::set_shared_limit, "", &Guest::set_shared_limit},
+      {Id::symbol_info, "", &Guest::symbol_info},
+      {Id::launch, "cudaLaunchKernel", &Guest::launch, kNamesHandle},
+      {Id::occupancy, "", &Guest::occupancy},
+      {Id::stream_create, "cudaStreamCreate", &Guest::stream_create},
+      {Id::stream_destroy, "", &Guest::stream_destroy},
+      {Id::stream_synchronize, "cudaStreamSynchronize", &Guest::stream_synchronize,
+       kNamesHandle | kWaits},
+      {Id::stream_query, "cudaStreamQuery", &Guest::stream_query, kNamesHandle},
+      {Id::stream_wait, "cudaStreamWaitEvent", &Guest::stream_wait, kNamesHandle},
+      {Id::stream_info, "", &Guest::stream_info},
+      {Id::event_create, "cudaEventCreate", &Guest::event_create},
+      {Id::event_destroy, "", &Guest::event_destroy},
+      {Id::event_record, "cudaEventRecord", &Guest::event_record, kNamesHandle},
+      {Id::event_synchronize, "cudaEventSynchronize", &Guest::event_synchronize,
+       kNamesHandle | kWaits},
+      {Id::event_query, "cudaEventQuery", &Guest::event_query, kNamesHandle},
+      {Id::event_elapsed, "cudaEventElapsedTime", &Guest::event_elapsed},
+      {Id::device_synchronize, "cudaDeviceSynchronize", &Guest::device_synchronize, kWaits},
+      {Id::take_output, "", &Guest::take_output, kAfterFault},
+      {Id::host_dereference, "", &Guest::host_dereference, kAfterFault},
+      {Id::blas, "cublas", &Guest::blas},
+      {Id::get_stack_limit, "", &Guest::get_stack_limit},
+      {Id::set_stack_limit, "", &Guest::to_device<&Device::set_stack_bytes>},
+      {Id::get_heap_limit, "", &Guest::get_heap_limit},
+      {Id::set_heap_limit, "", &Guest::to_device<&Device::set_heap_bytes>},
+      {Id::check_launch, "", &Guest::check_launch},
+      {Id::graph_begin, "", &Guest::graph_begin},
+      {Id::graph_nodes, "", &Guest::graph_nodes},
+      {Id::graph_end, "cudaGraphInstantiate", &Guest::graph_end},
+      {Id::graph_destroy, "", &Guest::graph_destroy},
+      {Id::graph_update, "cudaGraphExecUpdate", &Guest::graph_update},
+      {Id::graph_set_node, "", &Guest::graph_set_node},
+      {Id::graph_upload, "cudaGraphUpload", &Guest::graph_upload},
+      {Id::graph_launch, "cudaGraphLaunch", &Guest::graph_launch},
+      {Id::graph_continue, "", &Guest::graph_continue},
+      {Id::activity_record, "", &Guest::activity_record, kAfterFault},
+      {Id::activity_take, "", &Guest::activity_take, kAfterFault},
+      {Id::activity_clock, "", &Guest::activity_clock, kAfterFault},
+      {Id::allocate_shared, "", &Guest::allocate_shared, 0, function_of_shared},
+      {Id::release_pinned, "cudaFreeHost", &Guest::to_device<&Device::release_pinned>, kWaits},
+      {Id::allocate_array, "cudaMallocArray", &Guest::allocate_array},
+      {Id::image_create, "cudaCreateTextureObject", &Guest::image_create},
+      {Id::image_destroy, "", &Guest::image_destroy},
+      {Id::pool_create, "", &Guest::pool_create},
+      {Id::pool_destroy, "", &Guest::to_device<&Device::destroy_pool>},
+      {Id::share_variable, "", &Guest::share_variable},
+      {Id::misuse, "", &Guest::to_device<&Device::report_misuse>},
+      {Id::launch_unasked, "", &Guest::to_device<&Device::note_unasked_launch>},
+      {Id::error_asked, "", &Guest::to_device<&Device::note_asked>},
+      {Id::graphs_kept, "", &Guest::to_device<&Device::note_graphs_kept>},
+      {Id::refused, "", &Guest::refused},
+      {Id::host_call, "", &Guest::to_device<&Device::spend_on>},
+  });
+
+  static constexpr bool has_each_in_order() {
+    auto next = static_cast<std::uint32_t>(Id::hello);
+    for (const Operation& row : kRows) {
+      if (static_cast<std::uint32_t>(row.id) != next++ || row.serve == nullptr) return false;
+    }
+    return next == static_cast<std::uint32_t>(Id::count);
+  }
+
+  /// @throws wire::MessageError
+  static const Operation& find(std::uint32_t number) {
+    static_assert(has_each_in_order(), "each operation has one row, in the protocol's order");
+    const std::uint32_t index = number - static_cast<std::uint32_t>(Id::hello);
+    if (index >= kRows.size()) throw wire::MessageError("unknown operation");
+    return kRows.at(index);
+  }
+};
+
+GuestSession::Reply GuestSession::handle(std::uint32_t number, std::span<const std::byte> payload) {
+  const Operation& operation = Operations::find(number);
   if (device_.is_host_endless()) throw wire::MessageError("a program that does not end");
-  wire::Writer writer;
-  writer.put(std::uint8_t{0});
+  Call call{.request = wire::Reader(payload), .answer = {}};
+  call.answer.put(std::uint8_t{0});
   Reply reply;
   const Watching watching(device_.log(), activity_.recording() ? &activity_ : nullptr);
-  std::optional<RecordedCall> call;
-  if (const char* function = function_of(known, payload); *function != '\0') {
-    call.emplace(device_, function, reply);
-  }
-  if (device_.fault() != CudaError::success && !works_after_fault(known)) {
+  const char* function = operation.name_in(payload);
+  std::optional<RecordedCall> record;
+  if (*function != '\0') record.emplace(device_, function, reply);
+  if (device_.fault() != CudaError::success && !operation.is(kAfterFault)) {
     reply.error = device_.fault();
   } else {
-    wire::Reader reader(payload);
-    reply.error = dispatch(known, reader, writer);
-    reader.expect_end();
-    if (reply.error == CudaError::invalid_resource_handle && names_handle(known)) {
-      device_.report_no_handle(function_of(known, payload));
+    reply.error = (this->*operation.serve)(call);
+    call.request.expect_end();
+    if (reply.error == CudaError::invalid_resource_handle && operation.is(kNamesHandle)) {
+      device_.report_no_handle(function);
     }
   }
-  if (call) device_.note_host_call(reply.error == CudaError::not_ready);
-  reply.payload = writer.take();
-  reply.descriptor = std::move(shared_);
-  if (device_.has_output()) reply.payload.front() = std::byte{protocol::kHasOutput};
+  if (record) device_.note_host_call(reply.error == CudaError::not_ready);
+  reply.payload = call.answer.take();
+  reply.descriptor = std::move(call.memory);
+  if (operation.is(kWaits) && device_.has_output()) {
+    reply.payload.front() = std::byte{protocol::kHasOutput};
+  }
   return reply;
 }
 
-CudaError GuestSession::dispatch(Operation operation, wire::Reader& reader, wire::Writer& writer) {
-  switch (operation) {
-    case Operation::hello:
-      if (reader.get<std::uint32_t>() != protocol::kVersion) {
-        throw wire::MessageError("another version of the protocol");
-      }
-      device_.log().guest_connects();
-      writer.put(device_.properties());
-      return CudaError::success;
-    case Operation::memory_info:
-    case Operation::allocate:
-    case Operation::release:
-    case Operation::reset:
-    case Operation::host_dereference:
-    case Operation::device_synchronize:
-    case Operation::take_output:
-    case Operation::get_stack_limit:
-    case Operation::set_stack_limit:
-    case Operation::get_heap_limit:
-    case Operation::set_heap_limit:
-    case Operation::allocate_shared:
-    case Operation::release_pinned:
-    case Operation::share_variable:
-    case Operation::allocate_array:
-    case Operation::image_create:
-    case Operation::image_destroy:
-    case Operation::misuse:
-    case Operation::refused:
-    case Operation::launch_unasked:
-    case Operation::error_asked:
-    case Operation::host_call:
-      return memory_operation(operation, reader, writer);
-    case Operation::pool_allocate:
-    case Operation::pool_release:
-    case Operation::pool_get:
-    case Operation::pool_set:
-    case Operation::pool_trim:
-    case Operation::pool_create:
-    case Operation::pool_destroy:
-      return pool_operation(operation, reader, writer);
-    case Operation::copy_to_device:
-    case Operation::copy_from_device:
-    case Operation::copy_more:
-    case Operation::copy_on_device:
-    case Operation::fill:
-      return copy_operation(operation, reader, writer);
-    case Operation::stream_create:
-    case Operation::stream_destroy:
-    case Operation::stream_synchronize:
-    case Operation::stream_query:
-    case Operation::stream_wait:
-    case Operation::stream_info:
-      return stream_operation(operation, reader, writer);
-    case Operation::event_create:
-    case Operation::event_destroy:
-    case Operation::event_record:
-    case Operation::event_synchronize:
-    case Operation::event_query:
-    case Operation::event_elapsed:
-      return event_operation(operation, reader, writer);
-    case Operation::graph_begin:
-    case Operation::graph_nodes:
-    case Operation::graph_end:
-    case Operation::graph_destroy:
-    case Operation::graph_update:
-    case Operation::graph_set_node:
-    case Operation::graph_upload:
-    case Operation::graph_launch:
-    case Operation::graph_continue:
-    case Operation::graphs_kept:
-      return graph_operation(operation, reader, writer);
-    case Operation::blas:
-      return blas_operation(device_, reader, writer);
-    case Operation::activity_record:
-    case Operation::activity_take:
-    case Operation::activity_clock:
-      return activity_operation(operation, reader, writer);
-    default:
-      return module_operation(operation, reader, writer);
+CudaError GuestSession::hello(Call& call) {
+  if (call.request.get<std::uint32_t>() != protocol::kVersion) {
+    throw wire::MessageError("another version of the protocol");
   }
+  device_.log().guest_connects();
+  call.answer.put(device_.properties());
+  return CudaError::success;
 }
 
-CudaError GuestSession::copy_operation(Operation operation, wire::Reader& reader,
-                                       wire::Writer& writer) {
-  switch (operation) {
-    case Operation::copy_to_device:
-      return start_copy(true, reader, writer);
-    case Operation::copy_from_device:
-      return start_copy(false, reader, writer);
-    case Operation::copy_more:
-      return continue_copy(reader, writer);
-    case Operation::copy_on_device: {
-      auto request = reader.get<protocol::DeviceCopyRequest>();
-      if (request.source_pitch == request.destination_pitch)
-        join_rows(request, request.source_pitch);
-      if (request.asynchronous_call != 0) device_.log().rename_call("cudaMemcpyAsync");
-      return device_.copy_on_device(request);
-    }
-    default: {
-      auto request = reader.get<protocol::FillRequest>();
-      join_rows(request, request.pitch);
-      if (request.asynchronous_call != 0) device_.log().rename_call("cudaMemsetAsync");
-      return device_.fill(request);
-    }
-  }
-}
-
-CudaError GuestSession::start_copy(bool to_device, wire::Reader& reader, wire::Writer& writer) {
+CudaError GuestSession::reset(Call& /*call*/) {
+  device_.release_guest();
   transfer_ = {};
-  auto request = reader.get<protocol::CopyRequest>();
-  join_rows(request, request.pitch);
-  if (request.asynchronous_call != 0) device_.log().rename_call("cudaMemcpyAsync");
-  if (const CudaError error = device_.begin_copy(request, to_device); error != CudaError::success) {
-    reader.rest();
-    return error;
-  }
-  transfer_ = {.request = request,
-               .to_device = to_device,
-               .done = 0,
-               .total = request.width * request.height};
-  return continue_copy(reader, writer);
-}
-
-CudaError GuestSession::continue_copy(wire::Reader& reader, wire::Writer& writer) {
-  const std::uint64_t left = transfer_.total - transfer_.done;
-  if (transfer_.to_device) {
-    const auto bytes = reader.rest();
-    if (bytes.size() > left) throw wire::MessageError("more bytes than the copy has");
-    if (!bytes.empty()) device_.write_packed(transfer_.request, transfer_.done, bytes);
-    transfer_.done += bytes.size();
-  } else {
-    const auto count = std::min<std::uint64_t>(left, protocol::kChunkBytes);
-    if (count > 0) device_.read_packed(transfer_.request, transfer_.done, writer.reserve(count));
-    transfer_.done += count;
-  }
+  graph_run_.reset();
+  image_ = {};
+  image_bytes_ = 0;
   return CudaError::success;
 }
 
-CudaError GuestSession::stream_operation(Operation operation, wire::Reader& reader,
-                                         wire::Writer& writer) {
-  Timeline& timeline = device_.timeline();
-  if (operation == Operation::stream_create) {
-    const auto blocking = reader.get<std::uint32_t>();
-    const auto priority = reader.get<std::int32_t>();
-    if (timeline.handles() >= kMostHandles) return CudaError::memory_allocation;
-    timeline.spend(ApiCost::kStream);
-    writer.put(timeline.create_stream(blocking != 0, priority));
-    return CudaError::success;
-  }
-  const auto stream = reader.get<std::uint64_t>();
-  if (operation == Operation::stream_wait) {
-    timeline.spend(ApiCost::kEvent);
-    return timeline.stream_wait(stream, reader.get<std::uint64_t>());
-  }
-  if (!timeline.has_stream(stream)) return CudaError::invalid_resource_handle;
-  switch (operation) {
-    case Operation::stream_destroy:
-      timeline.spend(ApiCost::kStream);
-      return timeline.destroy_stream(stream);
-    case Operation::stream_synchronize:
-      timeline.spend(ApiCost::kSynchronize);
-      device_.synchronize(timeline.ready(stream));
-      device_.host_waited_for_stream(stream);
-      return device_.fault();
-    case Operation::stream_query:
-      timeline.spend(ApiCost::kEvent);
-      if (timeline.ready(stream) > timeline.now()) return CudaError::not_ready;
-      device_.host_waited_for_stream(stream);
-      return CudaError::success;
-    default:
-      writer.put(static_cast<std::uint32_t>(timeline.stream_blocking(stream).value_or(true)));
-      writer.put(static_cast<std::int32_t>(timeline.stream_priority(stream).value_or(0)));
-      return CudaError::success;
-  }
-}
-
-CudaError GuestSession::event_operation(Operation operation, wire::Reader& reader,
-                                        wire::Writer& writer) {
-  Timeline& timeline = device_.timeline();
-  if (operation == Operation::event_create) {
-    if (timeline.handles() >= kMostHandles) return CudaError::memory_allocation;
-    timeline.spend(ApiCost::kEventObject);
-    writer.put(timeline.create_event(reader.get<std::uint32_t>() != 0));
-    return CudaError::success;
-  }
-  const auto event = reader.get<std::uint64_t>();
-  switch (operation) {
-    case Operation::event_destroy:
-      timeline.spend(ApiCost::kEventObject);
-      return timeline.destroy_event(event);
-    case Operation::event_record:
-      timeline.spend(ApiCost::kEvent);
-      return timeline.record_event(event, reader.get<std::uint64_t>());
-    case Operation::event_elapsed: {
-      Picoseconds result = 0;
-      const auto stop = reader.get<std::uint64_t>();
-      const CudaError error = timeline.elapsed(event, stop, &result);
-      if (timeline.is_unrecorded(event) || timeline.is_unrecorded(stop)) {
-        device_.report_unrecorded(timeline.is_unrecorded(event), timeline.is_unrecorded(stop));
-      }
-      writer.put(static_cast<float>(static_cast<double>(result) * 1e-9));
-      return error;
-    }
-    default:
-      break;
-  }
-  const auto time = timeline.event_time(event);
-  if (!time) return CudaError::invalid_resource_handle;
-  if (operation == Operation::event_synchronize) {
-    timeline.spend(ApiCost::kSynchronize);
-    device_.synchronize(*time);
-    device_.host_waited_for_event(event);
-    return device_.fault();
-  }
-  timeline.spend(ApiCost::kEvent);
-  if (*time > timeline.now()) return CudaError::not_ready;
-  device_.host_waited_for_event(event);
+CudaError GuestSession::take_output(Call& call) {
+  const std::string text = device_.take_output();
+  call.answer.append(std::as_bytes(std::span(text)));
   return CudaError::success;
 }
 
-CudaError GuestSession::activity_operation(Operation operation, wire::Reader& reader,
-                                           wire::Writer& writer) {
-  switch (operation) {
-    case Operation::activity_record:
-      activity_.record(reader.get<std::uint32_t>() != 0);
-      return CudaError::success;
-    case Operation::activity_take:
-      activity_.take(writer, protocol::kChunkBytes);
-      return CudaError::success;
-    default:
-      writer.put(
-          static_cast<std::uint64_t>(std::llround(microseconds(device_.timeline().now()) * 1e3)));
-      return CudaError::success;
-  }
+CudaError GuestSession::host_dereference(Call& call) {
+  const auto address = call.request.get<std::uint64_t>();
+  const Allocation* near = device_.memory().nearest(address);
+  const bool inside =
+      near != nullptr && address >= near->base && address - near->base < near->bytes;
+  device_.report(
+      {.code = "RL0207",
+       .message = fmt::format(
+           "host code dereferenced device pointer {:#x}{}; copy it with cudaMemcpy first", address,
+           inside ? fmt::format(" (allocation of {} bytes, {})", near->bytes, near->label)
+                  : std::string())});
+  return CudaError::success;
+}
+
+CudaError GuestSession::refused(Call& call) {
+  const auto refusal = call.request.get<protocol::Refusal>();
+  const std::string function = call.request.get_string(protocol::kMaxFunctionName);
+  device_.report_refused(function, refusal.in_part != 0);
+  return CudaError::success;
+}
+
+CudaError GuestSession::blas(Call& call) {
+  return blas_operation(device_, call.request, call.answer);
+}
+
+CudaError GuestSession::activity_record(Call& call) {
+  activity_.record(call.request.get<std::uint32_t>() != 0);
+  return CudaError::success;
+}
+
+CudaError GuestSession::activity_take(Call& call) {
+  activity_.take(call.answer, protocol::kChunkBytes);
+  return CudaError::success;
+}
+
+CudaError GuestSession::activity_clock(Call& call) {
+  const double nanoseconds = microseconds(device_.timeline().now()) * 1e3;
+  call.answer.put(static_cast<std::uint64_t>(std::llround(nanoseconds)));
+  return CudaError::success;
 }
 
 }  // namespace simgpu

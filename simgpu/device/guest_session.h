@@ -29,29 +29,41 @@ class GuestSession {
   Reply handle(std::uint32_t operation, std::span<const std::byte> payload);
 
  private:
-  using Operation = protocol::GuestOperation;
+  /// One request, and what is answered beside the error.
+  struct Call {
+    wire::Reader request;
+    wire::Writer answer;
+    Descriptor memory = {};  ///< for the guest to map
+  };
+  /// Carries an operation out. It takes all of the request: what is left makes it a wrong message.
+  using Handler = CudaError(Call& call);
+  using Id = protocol::GuestOperation;
+  struct Operation;
+  struct Operations;
 
-  CudaError dispatch(Operation operation, wire::Reader& reader, wire::Writer& writer);
-  CudaError memory_operation(Operation operation, wire::Reader& reader, wire::Writer& writer);
-  CudaError copy_operation(Operation operation, wire::Reader& reader, wire::Writer& writer);
-  CudaError module_operation(Operation operation, wire::Reader& reader, wire::Writer& writer);
-  CudaError stream_operation(Operation operation, wire::Reader& reader, wire::Writer& writer);
-  CudaError event_operation(Operation operation, wire::Reader& reader, wire::Writer& writer);
-  CudaError pool_operation(Operation operation, wire::Reader& reader, wire::Writer& writer);
-  CudaError pool_figures(Operation operation, wire::Reader& reader, wire::Writer& writer);
-  CudaError activity_operation(Operation operation, wire::Reader& reader, wire::Writer& writer);
+  // The handlers are named as their operations, and each has one row in the table of operations.
+  Handler hello, take_output, host_dereference, refused, reset;
+  Handler memory_info, allocate, allocate_array, allocate_shared, share_variable, image_create,
+      image_destroy, get_stack_limit, get_heap_limit;
+  Handler pool_create, pool_allocate, pool_get, pool_set, pool_trim;
+  Handler copy_to_device, copy_from_device, copy_more, copy_on_device, fill;
+  Handler module_begin, module_data, module_end, kernel_count, kernel_name, kernel_info,
+      set_shared_limit, symbol_info, launch, check_launch, occupancy, blas;
+  Handler stream_create, stream_destroy, stream_synchronize, stream_query, stream_wait, stream_info;
+  Handler event_create, event_destroy, event_record, event_synchronize, event_query, event_elapsed;
+  Handler device_synchronize;
+  Handler graph_begin, graph_nodes, graph_end, graph_destroy, graph_update, graph_set_node,
+      graph_upload, graph_launch, graph_continue;
+  Handler activity_record, activity_take, activity_clock;
 
-  CudaError graph_operation(Operation operation, wire::Reader& reader, wire::Writer& writer);
+  /// The handler of an operation that hands its fields, in their order, to a function of the
+  /// device.
+  template <auto kFunction>
+  CudaError to_device(Call& call);
 
-  CudaError start_copy(bool to_device, wire::Reader& reader, wire::Writer& writer);
-  CudaError continue_copy(wire::Reader& reader, wire::Writer& writer);
-  CudaError kernel_info(wire::Reader& reader, wire::Writer& writer);
-  CudaError allocate_shared(wire::Reader& reader, wire::Writer& writer);
-  CudaError share_variable(wire::Reader& reader, wire::Writer& writer);
-  CudaError launch(wire::Reader& reader);
-  CudaError kernel_occupancy(wire::Reader& reader, wire::Writer& writer);
-  CudaError launch_graph(Operation operation, wire::Reader& reader, wire::Writer& writer);
-  CudaError continue_graph(wire::Writer& writer);
+  CudaError begin_copy(bool to_device, Call& call);
+  /// cudaGraphUpload, and cudaGraphLaunch, which runs it, too.
+  CudaError issue_graph(bool runs, Call& call);
 
   /// A copy whose bytes are still under way.
   struct Transfer {
@@ -68,7 +80,6 @@ class GuestSession {
   std::uint64_t image_bytes_ = 0;  ///< announced size of the image being loaded
   protocol::ImageOrigin image_origin_ = protocol::ImageOrigin::program;
   std::vector<std::byte> image_;
-  Descriptor shared_;  ///< goes with the reply under way
 };
 
 }  // namespace simgpu

@@ -18,15 +18,6 @@ inline cudaError_t record(int error) { return record(static_cast<cudaError_t>(er
 /// @returns the error
 cudaError_t hide_from_caller(cudaError_t error);
 
-/// Frees what cudaMallocHost gave, and forgets every block of device and registered host memory.
-void forget_memory();
-
-/// After a reset cudaMallocAsync takes from the default pool.
-void forget_pools();
-
-/// After a reset there are no textures, surfaces and arrays.
-void forget_textures();
-
 /// Says on stderr that a function is not implemented, by name, and returns cudaErrorNotSupported.
 cudaError_t refuse(const char* function, const char* what = nullptr);
 

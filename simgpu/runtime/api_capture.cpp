@@ -16,7 +16,7 @@ struct CaptureRoom {
 
 int get_info(cudaStream_t stream, cudaStreamCaptureStatus* status, const CaptureRoom& room) {
   if (status == nullptr) return cudaErrorInvalidValue;
-  const auto lock = GraphTable::lock();
+  const auto lock = Context::get<GraphTable>().lock();
   CaptureInfo info;
   if (const int error = capture_info(stream, &info); error != 0) return error;
   *status = info.status;
@@ -34,7 +34,7 @@ int get_info(cudaStream_t stream, cudaStreamCaptureStatus* status, const Capture
 
 int update_dependencies(cudaStream_t stream, cudaGraphNode_t* handles, size_t count,
                         unsigned flags) {
-  const auto lock = GraphTable::lock();
+  const auto lock = Context::get<GraphTable>().lock();
   CaptureInfo info;
   if (const int error = capture_info(stream, &info); error != 0) return error;
   if (info.status == cudaStreamCaptureStatusNone) return cudaErrorIllegalState;

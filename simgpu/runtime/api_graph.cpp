@@ -48,7 +48,7 @@ struct Edge {
 bool find_edges(const Graph& graph, const cudaGraphNode_t* from, const cudaGraphNode_t* to,
                 size_t count, std::vector<Edge>* edges) {
   if (count != 0 && (from == nullptr || to == nullptr)) return false;
-  const GraphTable& table = GraphTable::instance();
+  const GraphTable& table = Context::get<GraphTable>();
   for (size_t i = 0; i < count; ++i) {
     const Edge edge{table.find(from[i]), table.find(to[i])};
     if (edge.from == nullptr || edge.to == nullptr || edge.from == edge.to) return false;
@@ -129,6 +129,7 @@ std::string drawn(const Graph& graph) {
 
 namespace runtime = simgpu::runtime;
 using runtime::api;
+using runtime::Context;
 using runtime::Graph;
 using runtime::GraphTable;
 using runtime::Node;
@@ -140,23 +141,23 @@ extern "C" {
 cudaError_t cudaGraphCreate(cudaGraph_t* graph, unsigned flags) {
   return api([&] {
     if (graph == nullptr || flags != 0) return cudaErrorInvalidValue;
-    const auto lock = GraphTable::lock();
-    *graph = GraphTable::instance().keep(std::make_shared<Graph>());
+    const auto lock = Context::get<GraphTable>().lock();
+    *graph = Context::get<GraphTable>().keep(std::make_shared<Graph>());
     return cudaSuccess;
   });
 }
 
 cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
   return api([&] {
-    const auto lock = GraphTable::lock();
-    return GraphTable::instance().destroy(graph) ? cudaSuccess : cudaErrorInvalidValue;
+    const auto lock = Context::get<GraphTable>().lock();
+    return Context::get<GraphTable>().destroy(graph) ? cudaSuccess : cudaErrorInvalidValue;
   });
 }
 
 cudaError_t cudaGraphClone(cudaGraph_t* clone, cudaGraph_t graph) {
   return on_graph(graph, [&](const Graph& original) {
     if (clone == nullptr) return cudaErrorInvalidValue;
-    *clone = GraphTable::instance().keep(original.clone());
+    *clone = Context::get<GraphTable>().keep(original.clone());
     return cudaSuccess;
   });
 }
@@ -164,7 +165,7 @@ cudaError_t cudaGraphClone(cudaGraph_t* clone, cudaGraph_t graph) {
 cudaError_t cudaGraphNodeFindInClone(cudaGraphNode_t* node, cudaGraphNode_t original,
                                      cudaGraph_t clone) {
   return on_graph(clone, [&](const Graph& graph) {
-    const Node* wanted = GraphTable::instance().find(original);
+    const Node* wanted = Context::get<GraphTable>().find(original);
     if (node == nullptr || wanted == nullptr) return cudaErrorInvalidValue;
     for (const auto& candidate : graph.nodes()) {
       if (candidate->origin != wanted->id) continue;

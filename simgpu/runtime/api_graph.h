@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "simgpu/runtime/api.h"
+#include "simgpu/runtime/context.h"
 #include "simgpu/runtime/graph.h"
 
 /// What the files that define the public functions of graphs share.
@@ -14,8 +15,8 @@ namespace simgpu::runtime {
 template <typename Body>
 cudaError_t on_graph(cudaGraph_t handle, Body body) noexcept {
   return api([&] {
-    const auto lock = GraphTable::lock();
-    Graph* graph = GraphTable::instance().find(handle);
+    const auto lock = Context::get<GraphTable>().lock();
+    Graph* graph = Context::get<GraphTable>().find(handle);
     return graph == nullptr ? static_cast<int>(cudaErrorInvalidValue)
                             : static_cast<int>(body(*graph));
   });
@@ -25,8 +26,8 @@ cudaError_t on_graph(cudaGraph_t handle, Body body) noexcept {
 template <typename Body>
 cudaError_t on_node(cudaGraphNode_t handle, Body body) noexcept {
   return api([&] {
-    const auto lock = GraphTable::lock();
-    Node* node = GraphTable::instance().find(handle);
+    const auto lock = Context::get<GraphTable>().lock();
+    Node* node = Context::get<GraphTable>().find(handle);
     return node == nullptr ? static_cast<int>(cudaErrorInvalidValue)
                            : static_cast<int>(body(*node));
   });
@@ -47,7 +48,7 @@ inline bool find_nodes(const Graph& graph, const cudaGraphNode_t* handles, size_
                        std::vector<Node*>* nodes) {
   if (count != 0 && handles == nullptr) return false;
   for (size_t i = 0; i < count; ++i) {
-    Node* node = GraphTable::instance().find(handles[i]);
+    Node* node = Context::get<GraphTable>().find(handles[i]);
     if (node == nullptr || node->graph != &graph) return false;
     if (std::ranges::find(*nodes, node) != nodes->end()) return false;
     nodes->push_back(node);

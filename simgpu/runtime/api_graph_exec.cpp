@@ -13,8 +13,8 @@ namespace {
 template <typename Body>
 cudaError_t on_exec(cudaGraphExec_t handle, Body body) noexcept {
   return api([&] {
-    const auto lock = GraphTable::lock();
-    const std::shared_ptr<GraphExec> exec = find_exec(handle);
+    const auto lock = Context::get<GraphTable>().lock();
+    const std::shared_ptr<GraphExec> exec = Context::get<ExecTable>().find(handle);
     return exec == nullptr ? static_cast<int>(cudaErrorInvalidValue)
                            : static_cast<int>(body(*exec));
   });
@@ -31,7 +31,7 @@ int instantiate(cudaGraphExec_t* handle, const Graph& graph, unsigned long long 
   }
   std::shared_ptr<GraphExec> exec;
   const int error = GraphExec::instantiate(graph, flags, culprit, &exec);
-  if (error == 0) *handle = keep(std::move(exec));
+  if (error == 0) *handle = Context::get<ExecTable>().keep(std::move(exec));
   return error;
 }
 
@@ -39,7 +39,7 @@ int instantiate(cudaGraphExec_t* handle, const Graph& graph, unsigned long long 
 template <typename Describe>
 cudaError_t set_work(cudaGraphExec_t handle, cudaGraphNode_t node, Describe describe) {
   return on_exec(handle, [&](GraphExec& exec) {
-    const Node* known = GraphTable::instance().find(node);
+    const Node* known = Context::get<GraphTable>().find(node);
     Work work;
     const int error = known == nullptr ? static_cast<int>(cudaErrorInvalidValue) : describe(&work);
     return error == 0 ? exec.set_work(*known, std::move(work)) : error;
@@ -49,8 +49,8 @@ cudaError_t set_work(cudaGraphExec_t handle, cudaGraphNode_t node, Describe desc
 int launch_exec(cudaGraphExec_t handle, cudaStream_t stream) {
   std::shared_ptr<GraphExec> exec;
   {
-    const auto lock = GraphTable::lock();
-    exec = find_exec(handle);
+    const auto lock = Context::get<GraphTable>().lock();
+    exec = Context::get<ExecTable>().find(handle);
     if (exec == nullptr) return cudaErrorInvalidValue;
     if (const int error = permit_stream(stream); error != 0) return error;
   }
@@ -62,6 +62,8 @@ int launch_exec(cudaGraphExec_t handle, cudaStream_t stream) {
 
 namespace runtime = simgpu::runtime;
 using runtime::api;
+using runtime::Context;
+using runtime::ExecTable;
 using runtime::Graph;
 using runtime::GraphExec;
 using runtime::GraphTable;
@@ -116,7 +118,7 @@ cudaError_t cudaGraphExecGetFlags(cudaGraphExec_t exec, unsigned long long* flag
 
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec) {
   return on_exec(exec, [&](GraphExec& found) {
-    runtime::forget_exec(exec);
+    Context::get<ExecTable>().remove(exec);
     return found.destroy();
   });
 }
@@ -141,7 +143,7 @@ cudaError_t cudaGraphLaunch_ptsz(cudaGraphExec_t exec, cudaStream_t stream) {
 cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph,
                                 cudaGraphExecUpdateResultInfo* result) {
   return on_exec(exec, [&](GraphExec& found) {
-    const Graph* other = GraphTable::instance().find(graph);
+    const Graph* other = Context::get<GraphTable>().find(graph);
     if (other == nullptr) return static_cast<int>(cudaErrorInvalidValue);
     cudaGraphExecUpdateResultInfo info{};
     const int error = found.update(*other, &info);

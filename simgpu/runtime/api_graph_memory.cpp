@@ -10,7 +10,7 @@ namespace {
 int get_attribute(int device, cudaGraphMemAttributeType attribute, void* value) {
   if (value == nullptr) return cudaErrorInvalidValue;
   if (device != 0) return cudaErrorInvalidDevice;
-  const GraphMemoryUse use = graph_memory_use();
+  const GraphMemoryUse use = Context::get<GraphMemoryTable>().use();
   std::uint64_t bytes = 0;
   switch (attribute) {
     case cudaGraphMemAttrUsedMemCurrent:
@@ -36,7 +36,7 @@ int set_attribute(int device, cudaGraphMemAttributeType attribute, const void* v
       attribute == cudaGraphMemAttrUsedMemHigh || attribute == cudaGraphMemAttrReservedMemHigh;
   if (device != 0) return cudaErrorInvalidDevice;
   if (!is_mark || bytes != 0) return cudaErrorInvalidValue;
-  reset_most_graph_memory();
+  Context::get<GraphMemoryTable>().reset_most();
   return cudaSuccess;
 }
 

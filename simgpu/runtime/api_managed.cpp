@@ -3,8 +3,7 @@
 
 #include "simgpu/runtime/api.h"
 #include "simgpu/runtime/capture.h"
-#include "simgpu/runtime/device_range.h"
-#include "simgpu/runtime/managed_advice.h"
+#include "simgpu/runtime/context.h"
 
 /// What a program may say and ask about memory that host and device share. Advice and prefetches
 /// are checked, kept for the program to ask about, and otherwise without effect: managed memory
@@ -28,7 +27,7 @@ bool is_place(const cudaMemLocation& place) {
 /// Whether all of the range is managed memory.
 bool is_managed(const void* pointer, size_t bytes) {
   const std::uint64_t address = address_of(pointer);
-  const auto block = find_device_block(address);
+  const auto block = Context::get<DeviceBlocks>().find(address);
   return block && block->mapped_bytes != 0 && bytes <= block->base + block->bytes - address;
 }
 
@@ -73,8 +72,8 @@ int advise(const void* pointer, size_t bytes, cudaMemoryAdvise advice,
     return cudaErrorInvalidValue;
   }
   if (takes_place(advice) && !is_place(place)) return cudaErrorInvalidValue;
-  ManagedAdvice::instance().change(address_of(pointer), bytes,
-                                   [&](PageAdvice& page) { apply(advice, place, page); });
+  Context::get<ManagedAdvice>().change(address_of(pointer), bytes,
+                                       [&](PageAdvice& page) { apply(advice, place, page); });
   return cudaSuccess;
 }
 
@@ -87,7 +86,7 @@ int prefetch(const void* pointer, size_t bytes, const cudaMemLocation& place, un
   const int error =
       Client::instance().ask(GuestOperation::stream_info, stream_number(stream)).error;
   if (error != 0) return error;
-  ManagedAdvice::instance().change(address_of(pointer), bytes, [&](PageAdvice& page) {
+  Context::get<ManagedAdvice>().change(address_of(pointer), bytes, [&](PageAdvice& page) {
     page.prefetched = number_of_place(place);
   });
   return cudaSuccess;
@@ -98,7 +97,7 @@ int attach(cudaStream_t stream, const void* pointer, size_t bytes, unsigned flag
     return cudaErrorInvalidValue;
   }
   if (const int error = permit_stream(stream); error != 0) return error;
-  const auto block = find_device_block(address_of(pointer));
+  const auto block = Context::get<DeviceBlocks>().find(address_of(pointer));
   const bool whole = block && block->mapped_bytes != 0 && block->base == address_of(pointer) &&
                      (bytes == 0 || bytes == block->bytes);
   return whole ? cudaSuccess : cudaErrorInvalidValue;
@@ -114,7 +113,7 @@ int range_attribute(void* data, size_t data_bytes, cudaMemRangeAttribute attribu
     return cudaErrorInvalidValue;
   }
   const auto common = [&](auto member, auto otherwise) {
-    return ManagedAdvice::instance().common(address_of(pointer), bytes, member, otherwise);
+    return Context::get<ManagedAdvice>().common(address_of(pointer), bytes, member, otherwise);
   };
   static_assert(PageAdvice::kNowhere == cudaInvalidDeviceId);
   switch (attribute) {
@@ -140,7 +139,7 @@ int device_pointer(void** device, void* host, unsigned flags) {
   if (device == nullptr || flags != 0) return cudaErrorInvalidValue;
   *device = nullptr;
   if (!Client::instance().connected()) return cudaErrorNoDevice;
-  const auto block = find_pinned_block(address_of(host));
+  const auto block = Context::get<PinnedBlocks>().find(address_of(host));
   if (!block) return cudaErrorInvalidValue;
   if (block->mapped_bytes == 0) {
     return refuse("cudaHostGetDevicePointer",
@@ -155,7 +154,9 @@ int device_pointer(void** device, void* host, unsigned flags) {
 
 namespace runtime = simgpu::runtime;
 using runtime::api;
+using runtime::Context;
 using runtime::per_thread;
+using runtime::PinnedBlocks;
 
 extern "C" {
 
@@ -212,7 +213,8 @@ cudaError_t cudaHostGetDevicePointer(void** device, void* host, unsigned flags) 
 /// Pinned memory is portable and mapped, whatever was asked for.
 cudaError_t cudaHostGetFlags(unsigned* flags, void* host) {
   return api([&] {
-    if (flags == nullptr || !runtime::find_pinned_block(runtime::address_of(host))) {
+    if (flags == nullptr ||
+        !runtime::Context::get<PinnedBlocks>().find(runtime::address_of(host))) {
       return cudaErrorInvalidValue;
     }
     *flags = cudaHostAllocPortable | cudaHostAllocMapped;

@@ -4,8 +4,8 @@
 
 #include "simgpu/runtime/api.h"
 #include "simgpu/runtime/capture.h"
+#include "simgpu/runtime/context.h"
 #include "simgpu/runtime/device_range.h"
-#include "simgpu/runtime/managed_advice.h"
 #include "simgpu/runtime/shared_memory.h"
 
 /// Allocation on the device and of pinned host memory.
@@ -21,7 +21,7 @@ int allocate(void** pointer, size_t bytes) {
   if (!reply.ok()) return reply.error;
   const auto address = reply.reader().get<std::uint64_t>();
   *pointer = reinterpret_cast<void*>(address);
-  if (address != 0) remember_device_block({address, bytes, "cudaMalloc"});
+  if (address != 0) Context::get<DeviceBlocks>().add({address, bytes, "cudaMalloc"});
   return cudaSuccess;
 }
 
@@ -45,11 +45,11 @@ int allocate_managed(void** pointer, size_t bytes, unsigned flags) {
 
 int release(void* pointer) {
   if (const int error = permit_unsafe(); error != 0) return error;
-  if (free_graph_memory(address_of(pointer))) return cudaSuccess;
+  if (Context::get<GraphMemoryTable>().mark_freed(address_of(pointer))) return cudaSuccess;
   const Reply reply = Client::instance().ask(GuestOperation::release, address_of(pointer));
   if (!reply.ok()) return reply.error;
-  if (const auto block = forget_device_block(address_of(pointer))) {
-    if (block->mapped_bytes != 0) ManagedAdvice::instance().forget(block->base, block->bytes);
+  if (const auto block = Context::get<DeviceBlocks>().remove(address_of(pointer))) {
+    if (block->mapped_bytes != 0) Context::get<ManagedAdvice>().forget(block->base, block->bytes);
     unmap_shared(block->base, block->mapped_bytes);
   }
   return cudaSuccess;
@@ -61,14 +61,14 @@ bool is_allocation(const KnownBlock& block) { return block.mapped_bytes != 0; }
 int free_pinned(void* pointer) {
   if (pointer == nullptr) return cudaSuccess;
   if (const int error = permit_unsafe(); error != 0) return error;
-  const auto block = find_pinned_block(address_of(pointer));
+  const auto block = Context::get<PinnedBlocks>().find(address_of(pointer));
   if (!block || block->base != address_of(pointer) || !is_allocation(*block)) {
     Client::instance().ask(GuestOperation::misuse,
                            protocol::Misuse{.kind = protocol::MisuseKind::free_host,
                                             .destination = address_of(pointer)});
     return cudaErrorInvalidValue;
   }
-  forget_pinned_block(block->base);
+  Context::get<PinnedBlocks>().remove(block->base);
   unmap_shared(block->base, block->mapped_bytes);
   return Client::instance().ask(GuestOperation::release_pinned, block->base).error;
 }
@@ -93,7 +93,7 @@ int pointer_attributes(cudaPointerAttributes* attributes, const void* pointer) {
     attributes->device = 0;
     attributes->devicePointer = const_cast<void*>(pointer);
     if (!managed) attributes->hostPointer = nullptr;
-  } else if (const auto block = find_pinned_block(address_of(pointer))) {
+  } else if (const auto block = Context::get<PinnedBlocks>().find(address_of(pointer))) {
     attributes->type = cudaMemoryTypeHost;
     attributes->device = 0;
     if (block->mapped_bytes != 0) attributes->devicePointer = const_cast<void*>(pointer);
@@ -102,20 +102,14 @@ int pointer_attributes(cudaPointerAttributes* attributes, const void* pointer) {
 }
 
 }  // namespace
-
-void forget_memory() {
-  ManagedAdvice::instance().clear();
-  for (const auto& blocks : {forget_device_blocks(), forget_pinned_blocks()}) {
-    for (const KnownBlock& block : blocks) unmap_shared(block.base, block.mapped_bytes);
-  }
-}
-
 }  // namespace simgpu::runtime
 
 using simgpu::runtime::address_of;
 using simgpu::runtime::api;
 using simgpu::runtime::Client;
+using simgpu::runtime::Context;
 using simgpu::runtime::GuestOperation;
+using simgpu::runtime::PinnedBlocks;
 using simgpu::runtime::record;
 using simgpu::runtime::refuse;
 using simgpu::runtime::Reply;
@@ -176,10 +170,10 @@ cudaError_t cudaFreeHost(void* pointer) {
 cudaError_t cudaHostRegister(void* pointer, size_t bytes, unsigned /*flags*/) {
   return api([&] {
     if (pointer == nullptr || bytes == 0) return cudaErrorInvalidValue;
-    if (simgpu::runtime::find_pinned_block(address_of(pointer))) {
+    if (Context::get<PinnedBlocks>().find(address_of(pointer))) {
       return cudaErrorHostMemoryAlreadyRegistered;
     }
-    simgpu::runtime::remember_pinned_block({address_of(pointer), bytes, "registered"});
+    Context::get<PinnedBlocks>().add({address_of(pointer), bytes, "registered"});
     simgpu::runtime::note_host_call({.kind = HostCallKind::register_memory, .bytes = bytes});
     return cudaSuccess;
   });
@@ -187,11 +181,11 @@ cudaError_t cudaHostRegister(void* pointer, size_t bytes, unsigned /*flags*/) {
 
 cudaError_t cudaHostUnregister(void* pointer) {
   return api([&] {
-    const auto block = simgpu::runtime::find_pinned_block(address_of(pointer));
+    const auto block = Context::get<PinnedBlocks>().find(address_of(pointer));
     if (!block || block->base != address_of(pointer) || simgpu::runtime::is_allocation(*block)) {
       return cudaErrorHostMemoryNotRegistered;
     }
-    simgpu::runtime::forget_pinned_block(block->base);
+    Context::get<PinnedBlocks>().remove(block->base);
     simgpu::runtime::note_host_call({.kind = HostCallKind::unregister_memory});
     return cudaSuccess;
   });

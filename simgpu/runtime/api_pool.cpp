@@ -1,26 +1,15 @@
-#include <atomic>
 #include <cstdint>
 #include <cstring>
 
 #include "simgpu/runtime/api.h"
 #include "simgpu/runtime/capture.h"
-#include "simgpu/runtime/device_range.h"
+#include "simgpu/runtime/context.h"
 
-/// The stream-ordered allocator. A pool's handle is its number in the device process and one more,
-/// so that none is null; the default pool's number is 0.
+/// The stream-ordered allocator.
 namespace simgpu::runtime {
 namespace {
 
-cudaMemPool_t pool_handle(std::uint64_t number) {
-  return reinterpret_cast<cudaMemPool_t>(number + 1);
-}
 std::uint64_t number_of(cudaMemPool_t pool) { return address_of(pool) - 1; }
-
-/// What cudaMallocAsync takes from.
-std::atomic<cudaMemPool_t>& current_pool() {
-  static std::atomic<cudaMemPool_t> pool{pool_handle(0)};
-  return pool;
-}
 
 /// Whether a capture takes what is asked of the stream, be it only to refuse it.
 bool is_captured(cudaStream_t stream) {
@@ -44,7 +33,7 @@ int allocate_in_capture(void** pointer, size_t bytes, cudaStream_t stream) {
 
 int free_in_capture(void* pointer, cudaStream_t stream) {
   if (is_invalidated(stream)) return cudaErrorStreamCaptureInvalidated;
-  if (!free_graph_memory(address_of(pointer))) {
+  if (!Context::get<GraphMemoryTable>().mark_freed(address_of(pointer))) {
     return cudaErrorInvalidValue;  // and the capture goes on
   }
   return capture(stream, ReleaseWork{pointer}).value_or(cudaErrorUnknown);
@@ -64,19 +53,19 @@ int allocate_from_pool(void** pointer, size_t bytes, cudaMemPool_t pool, cudaStr
   if (!reply.ok()) return reply.error;
   const auto address = reply.reader().get<std::uint64_t>();
   *pointer = reinterpret_cast<void*>(address);
-  remember_device_block({address, bytes, "cudaMallocAsync"});
+  Context::get<DeviceBlocks>().add({address, bytes, "cudaMallocAsync"});
   return cudaSuccess;
 }
 
 int free_to_pool(void* pointer, cudaStream_t stream) {
   if (is_captured(stream)) return free_in_capture(pointer, stream);
   if (const int error = permit_stream(stream); error != 0) return error;
-  if (free_graph_memory(address_of(pointer))) return cudaSuccess;
-  const auto block = find_device_block(address_of(pointer));
+  if (Context::get<GraphMemoryTable>().mark_freed(address_of(pointer))) return cudaSuccess;
+  const auto block = Context::get<DeviceBlocks>().find(address_of(pointer));
   if (block && block->mapped_bytes != 0) return cudaErrorInvalidValue;  // cudaFree takes it
   const Reply reply = Client::instance().ask(GuestOperation::pool_release, address_of(pointer),
                                              stream_number(stream));
-  if (reply.ok()) forget_device_block(address_of(pointer));
+  if (reply.ok()) Context::get<DeviceBlocks>().remove(address_of(pointer));
   return reply.error;
 }
 
@@ -109,8 +98,7 @@ int find_pool(cudaMemPool_t pool) {
 int destroy_pool(cudaMemPool_t pool) {
   if (pool == nullptr) return cudaErrorInvalidValue;
   const Reply reply = Client::instance().ask(GuestOperation::pool_destroy, number_of(pool));
-  cudaMemPool_t destroyed = pool;
-  if (reply.ok()) current_pool().compare_exchange_strong(destroyed, pool_handle(0));
+  if (reply.ok()) Context::get<CurrentPool>().leave(pool);
   return reply.error;
 }
 
@@ -173,20 +161,19 @@ int get_access(cudaMemAccessFlags* flags, cudaMemPool_t pool, const cudaMemLocat
 }
 
 }  // namespace
-
-void forget_pools() { current_pool() = pool_handle(0); }
-
 }  // namespace simgpu::runtime
 
 namespace runtime = simgpu::runtime;
 using runtime::api;
+using runtime::Context;
+using runtime::CurrentPool;
 using runtime::per_thread;
 using runtime::record;
 
 extern "C" {
 
 cudaError_t cudaMallocAsync(void** pointer, size_t bytes, cudaStream_t stream) {
-  return cudaMallocFromPoolAsync(pointer, bytes, runtime::current_pool(), stream);
+  return cudaMallocFromPoolAsync(pointer, bytes, Context::get<CurrentPool>().get(), stream);
 }
 
 cudaError_t cudaMallocAsync_ptsz(void** pointer, size_t bytes, cudaStream_t stream) {
@@ -224,14 +211,14 @@ cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device) {
 }
 
 cudaError_t cudaDeviceGetMemPool(cudaMemPool_t* pool, int device) {
-  return api([&] { return runtime::give_pool(pool, device, runtime::current_pool()); });
+  return api([&] { return runtime::give_pool(pool, device, Context::get<CurrentPool>().get()); });
 }
 
 cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool) {
   if (device != 0) return record(cudaErrorInvalidDevice);
   return api([&] {
     const int error = runtime::find_pool(pool);
-    if (error == 0) runtime::current_pool() = pool;
+    if (error == 0) Context::get<CurrentPool>().set(pool);
     return error;
   });
 }

@@ -1,53 +1,13 @@
 #include <algorithm>
-#include <map>
-#include <mutex>
 
 #include "simgpu/memory/image.h"
 #include "simgpu/runtime/api.h"
-#include "simgpu/runtime/array.h"
+#include "simgpu/runtime/context.h"
 #include "simgpu/runtime/texture_limits.h"
 
 /// Texture and surface objects. The device process keeps what kernels need to know of them.
 namespace simgpu::runtime {
 namespace {
-
-/// What the program asks for again with cudaGetTextureObjectResourceDesc and the like.
-struct Description {
-  cudaResourceDesc resource{};
-  cudaTextureDesc texture{};
-  bool is_surface = false;
-};
-
-class DescriptionTable {
- public:
-  static DescriptionTable& instance() {
-    static DescriptionTable& table = *new DescriptionTable;  // NOLINT: as the client, never ends
-    return table;
-  }
-  void add(std::uint64_t handle, const Description& description) {
-    const std::lock_guard lock(mutex_);
-    descriptions_[handle] = description;
-  }
-  bool find(std::uint64_t handle, bool is_surface, Description* description) {
-    const std::lock_guard lock(mutex_);
-    const auto found = descriptions_.find(handle);
-    if (found == descriptions_.end() || found->second.is_surface != is_surface) return false;
-    *description = found->second;
-    return true;
-  }
-  void remove(std::uint64_t handle) {
-    const std::lock_guard lock(mutex_);
-    descriptions_.erase(handle);
-  }
-  void clear() {
-    const std::lock_guard lock(mutex_);
-    descriptions_.clear();
-  }
-
- private:
-  std::mutex mutex_;
-  std::map<std::uint64_t, Description> descriptions_;
-};
 
 void set_format(const cudaChannelFormatDesc& format, Image* image) {
   image->channels = static_cast<std::uint32_t>(channels_of(format));
@@ -138,11 +98,11 @@ int set_sampling(const cudaTextureDesc& texture, Image* image) {
   return cudaSuccess;
 }
 
-int create(const Image& image, const Description& description, unsigned long long* handle) {
+int create(const Image& image, const TextureDescription& description, unsigned long long* handle) {
   const Reply reply = Client::instance().ask(GuestOperation::image_create, image);
   if (!reply.ok()) return reply.error;
   *handle = reply.reader().get<std::uint64_t>();
-  DescriptionTable::instance().add(*handle, description);
+  Context::get<TextureTable>().add(*handle, description);
   return cudaSuccess;
 }
 
@@ -169,18 +129,18 @@ int create_surface(cudaSurfaceObject_t* handle, const cudaResourceDesc* resource
 
 int destroy(std::uint64_t handle, bool is_surface) {
   if (handle == 0) return cudaSuccess;
-  Description description;
-  if (!DescriptionTable::instance().find(handle, is_surface, &description)) {
+  TextureDescription description;
+  if (!Context::get<TextureTable>().find(handle, is_surface, &description)) {
     return cudaErrorInvalidValue;
   }
-  DescriptionTable::instance().remove(handle);
+  Context::get<TextureTable>().remove(handle);
   return Client::instance().ask(GuestOperation::image_destroy, handle).error;
 }
 
 template <typename Part>
-int describe(std::uint64_t handle, bool is_surface, Part Description::*part, Part* to) {
-  Description description;
-  if (to == nullptr || !DescriptionTable::instance().find(handle, is_surface, &description)) {
+int describe(std::uint64_t handle, bool is_surface, Part TextureDescription::*part, Part* to) {
+  TextureDescription description;
+  if (to == nullptr || !Context::get<TextureTable>().find(handle, is_surface, &description)) {
     return cudaErrorInvalidValue;
   }
   *to = description.*part;
@@ -188,17 +148,11 @@ int describe(std::uint64_t handle, bool is_surface, Part Description::*part, Par
 }
 
 }  // namespace
-
-void forget_textures() {
-  DescriptionTable::instance().clear();
-  forget_arrays();
-}
-
 }  // namespace simgpu::runtime
 
 namespace runtime = simgpu::runtime;
 using runtime::api;
-using runtime::Description;
+using runtime::TextureDescription;
 
 extern "C" {
 
@@ -214,12 +168,14 @@ cudaError_t cudaDestroyTextureObject(cudaTextureObject_t texture) {
 
 cudaError_t cudaGetTextureObjectResourceDesc(cudaResourceDesc* resource,
                                              cudaTextureObject_t texture) {
-  return api([&] { return runtime::describe(texture, false, &Description::resource, resource); });
+  return api(
+      [&] { return runtime::describe(texture, false, &TextureDescription::resource, resource); });
 }
 
 cudaError_t cudaGetTextureObjectTextureDesc(cudaTextureDesc* description,
                                             cudaTextureObject_t texture) {
-  return api([&] { return runtime::describe(texture, false, &Description::texture, description); });
+  return api(
+      [&] { return runtime::describe(texture, false, &TextureDescription::texture, description); });
 }
 
 cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t* surface,
@@ -233,7 +189,8 @@ cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t surface) {
 
 cudaError_t cudaGetSurfaceObjectResourceDesc(cudaResourceDesc* resource,
                                              cudaSurfaceObject_t surface) {
-  return api([&] { return runtime::describe(surface, true, &Description::resource, resource); });
+  return api(
+      [&] { return runtime::describe(surface, true, &TextureDescription::resource, resource); });
 }
 
 cudaError_t cudaDeviceGetTexture1DLinearMaxWidth(size_t* elements,

@@ -1,10 +1,7 @@
 #include "simgpu/runtime/array.h"
 
-#include <map>
-#include <memory>
-#include <mutex>
-
 #include "simgpu/runtime/api.h"
+#include "simgpu/runtime/context.h"
 #include "simgpu/runtime/texture_limits.h"
 
 namespace simgpu::runtime {
@@ -13,40 +10,6 @@ namespace {
 constexpr std::size_t kPitchUnit = 32;
 constexpr unsigned kKnownFlags =
     cudaArrayLayered | cudaArraySurfaceLoadStore | cudaArrayCubemap | cudaArrayTextureGather;
-
-/// The arrays of this process. A handle is the address of its entry.
-class ArrayTable {
- public:
-  static ArrayTable& instance() {
-    static ArrayTable& table = *new ArrayTable;  // NOLINT(cppcoreguidelines-owning-memory)
-    return table;
-  }
-  cudaArray_t add(const Array& array) {
-    const std::lock_guard lock(mutex_);
-    auto entry = std::make_unique<Array>(array);
-    const auto handle = reinterpret_cast<cudaArray_t>(entry.get());
-    arrays_[handle] = std::move(entry);
-    return handle;
-  }
-  bool find(cudaArray_const_t handle, Array* array) {
-    const std::lock_guard lock(mutex_);
-    const auto found = arrays_.find(handle);
-    if (found != arrays_.end()) *array = *found->second;
-    return found != arrays_.end();
-  }
-  void remove(cudaArray_const_t handle) {
-    const std::lock_guard lock(mutex_);
-    arrays_.erase(handle);
-  }
-  void clear() {
-    const std::lock_guard lock(mutex_);
-    arrays_.clear();
-  }
-
- private:
-  std::mutex mutex_;
-  std::map<cudaArray_const_t, std::unique_ptr<Array>> arrays_;
-};
 
 bool is_within_limits(const cudaExtent& extent, unsigned flags) {
   namespace limits = texture_limits;
@@ -68,6 +31,31 @@ bool is_within_limits(const cudaExtent& extent, unsigned flags) {
 }
 
 }  // namespace
+
+cudaArray_t ArrayTable::add(const Array& array) {
+  const std::lock_guard lock(mutex_);
+  auto entry = std::make_unique<Array>(array);
+  const auto handle = reinterpret_cast<cudaArray_t>(entry.get());
+  arrays_[handle] = std::move(entry);
+  return handle;
+}
+
+bool ArrayTable::find(cudaArray_const_t handle, Array* array) {
+  const std::lock_guard lock(mutex_);
+  const auto found = arrays_.find(handle);
+  if (found != arrays_.end()) *array = *found->second;
+  return found != arrays_.end();
+}
+
+void ArrayTable::remove(cudaArray_const_t handle) {
+  const std::lock_guard lock(mutex_);
+  arrays_.erase(handle);
+}
+
+void ArrayTable::clear() {
+  const std::lock_guard lock(mutex_);
+  arrays_.clear();
+}
 
 int channels_of(const cudaChannelFormatDesc& format) {
   return (format.x != 0) + (format.y != 0) + (format.z != 0) + (format.w != 0);
@@ -98,7 +86,7 @@ int make_array(cudaArray_t* handle, const cudaChannelFormatDesc* format, cudaExt
       Client::instance().ask(GuestOperation::allocate_array, std::uint64_t{array.bytes()});
   if (!reply.ok()) return reply.error;
   array.address = reply.reader().get<std::uint64_t>();
-  *handle = ArrayTable::instance().add(array);
+  *handle = Context::get<ArrayTable>().add(array);
   return cudaSuccess;
 }
 
@@ -106,14 +94,12 @@ int free_array(cudaArray_t handle) {
   if (handle == nullptr) return cudaSuccess;
   Array array;
   if (!find_array(handle, &array)) return cudaErrorInvalidResourceHandle;
-  ArrayTable::instance().remove(handle);
+  Context::get<ArrayTable>().remove(handle);
   return Client::instance().ask(GuestOperation::release, array.address).error;
 }
 
 bool find_array(cudaArray_const_t handle, Array* array) {
-  return ArrayTable::instance().find(handle, array);
+  return Context::get<ArrayTable>().find(handle, array);
 }
-
-void forget_arrays() { ArrayTable::instance().clear(); }
 
 }  // namespace simgpu::runtime

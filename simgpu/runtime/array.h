@@ -4,6 +4,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
 
 /// CUDA arrays: ordinary device memory in rows, of which the program has only a handle.
 namespace simgpu::runtime {
@@ -27,6 +30,20 @@ struct Array {
   }
 };
 
+/// The arrays of the program. A handle is the address of its entry.
+class ArrayTable {
+ public:
+  cudaArray_t add(const Array& array);
+  /// @returns false when there is none; `array` is a copy
+  bool find(cudaArray_const_t handle, Array* array);
+  void remove(cudaArray_const_t handle);
+  void clear();
+
+ private:
+  std::mutex mutex_;
+  std::map<cudaArray_const_t, std::unique_ptr<Array>> arrays_;
+};
+
 /// Whether channels of this format can be in arrays and textures: 1, 2 or 4 of 8, 16 or 32 bits.
 bool is_texel(const cudaChannelFormatDesc& format);
 int channels_of(const cudaChannelFormatDesc& format);
@@ -37,7 +54,5 @@ int make_array(cudaArray_t* handle, const cudaChannelFormatDesc* format, cudaExt
 int free_array(cudaArray_t handle);
 /// The array behind a handle. @returns false when there is none; `array` is a copy
 bool find_array(cudaArray_const_t handle, Array* array);
-/// After cudaDeviceReset.
-void forget_arrays();
 
 }  // namespace simgpu::runtime

@@ -1,69 +1,24 @@
 #include "simgpu/runtime/capture.h"
 
 #include <algorithm>
-#include <atomic>
 #include <set>
 #include <utility>
 
 #include "simgpu/device/timeline.h"
 #include "simgpu/runtime/api.h"
+#include "simgpu/runtime/context.h"
 
 namespace simgpu::runtime {
 namespace {
 
-using StreamNumber = std::uint64_t;
+using Session = CaptureSession;
+using StreamNumber = CaptureSession::StreamNumber;
 
-/// One capture, from the stream where it began to all that joined it through events.
-struct Session {
-  unsigned long long id = 0;
-  cudaStreamCaptureMode mode = cudaStreamCaptureModeGlobal;
-  std::thread::id thread;
-  StreamNumber origin = 0;
-  bool invalidated = false;
-  bool blocking = false;  ///< one of its streams waits for the legacy stream
-  std::shared_ptr<Graph> own;
-  Graph* graph = nullptr;  ///< its own, or the program's
-  /// What the next node of each stream depends on.
-  std::map<StreamNumber, std::vector<Node*>> frontiers;
-};
-
-/// Where an event was recorded last, if that was in a capture.
-struct RecordedEvent {
-  unsigned long long session = 0;
-  std::vector<Node*> dependencies;
-};
-
-struct Captures {
-  std::vector<std::unique_ptr<Session>> sessions;
-  std::map<cudaEvent_t, RecordedEvent> events;
-  unsigned long long next_id = 1;
-  std::atomic<bool> none = true;  ///< no capture, no captured event: all calls go through
-};
-
-Captures& captures() {
-  static Captures& state = *new Captures;  // NOLINT(cppcoreguidelines-owning-memory)
-  return state;
-}
+Captures& captures() { return Context::get<Captures>(); }
 
 cudaStreamCaptureMode& thread_mode() {
   thread_local cudaStreamCaptureMode mode = cudaStreamCaptureModeGlobal;
   return mode;
-}
-
-void update_none() { captures().none = captures().sessions.empty() && captures().events.empty(); }
-
-Session* session_of(StreamNumber stream) {
-  for (const auto& session : captures().sessions) {
-    if (session->frontiers.contains(stream)) return session.get();
-  }
-  return nullptr;
-}
-
-Session* session_with(unsigned long long id) {
-  for (const auto& session : captures().sessions) {
-    if (session->id == id) return session.get();
-  }
-  return nullptr;
 }
 
 int invalidate(Session& session, cudaError_t error) {
@@ -81,7 +36,7 @@ void merge(std::vector<Node*>& nodes, const std::vector<Node*>& more) {
 int permit_implicit(StreamNumber stream) {
   if (stream != Timeline::kLegacyStream) return cudaSuccess;
   int error = cudaSuccess;
-  for (const auto& session : captures().sessions) {
+  for (const auto& session : captures().sessions()) {
     if (session->blocking) error = invalidate(*session, cudaErrorStreamCaptureImplicit);
   }
   return error;
@@ -101,11 +56,10 @@ int begin(cudaStream_t stream, cudaStreamCaptureMode mode, std::shared_ptr<Graph
     return cudaErrorInvalidValue;
   }
   if (number == Timeline::kLegacyStream) return cudaErrorStreamCaptureUnsupported;
-  if (session_of(number) != nullptr) return cudaErrorIllegalState;
+  if (captures().with_stream(number) != nullptr) return cudaErrorIllegalState;
   bool blocking = false;
   if (const int error = is_blocking(number, &blocking); error != 0) return error;
   auto session = std::make_unique<Session>();
-  session->id = captures().next_id++;
   session->mode = mode;
   session->thread = std::this_thread::get_id();
   session->origin = number;
@@ -113,8 +67,7 @@ int begin(cudaStream_t stream, cudaStreamCaptureMode mode, std::shared_ptr<Graph
   session->own = std::move(own);
   session->graph = graph;
   session->frontiers[number] = std::move(dependencies);
-  captures().sessions.push_back(std::move(session));
-  captures().none = false;
+  captures().add(std::move(session));
   return cudaSuccess;
 }
 
@@ -139,19 +92,14 @@ bool is_joined(const Session& session) {
   });
 }
 
-void end_session(const Session* session) {
-  std::erase_if(captures().sessions, [&](const auto& other) { return other.get() == session; });
-  update_none();
-}
-
 }  // namespace
 
 std::optional<int> capture(cudaStream_t stream, Work work) {
-  if (captures().none) return std::nullopt;
-  const auto lock = GraphTable::lock();
+  if (captures().none()) return std::nullopt;
+  const auto lock = Context::get<GraphTable>().lock();
   const StreamNumber number = stream_number(stream);
   if (const int error = permit_implicit(number); error != 0) return error;
-  Session* session = session_of(number);
+  Session* session = captures().with_stream(number);
   if (session == nullptr) return std::nullopt;
   if (session->invalidated) return cudaErrorStreamCaptureInvalidated;
   std::vector<Node*>& frontier = session->frontiers.at(number);
@@ -160,19 +108,19 @@ std::optional<int> capture(cudaStream_t stream, Work work) {
 }
 
 int permit_stream(cudaStream_t stream) {
-  if (captures().none) return cudaSuccess;
-  const auto lock = GraphTable::lock();
+  if (captures().none()) return cudaSuccess;
+  const auto lock = Context::get<GraphTable>().lock();
   const StreamNumber number = stream_number(stream);
   if (const int error = permit_implicit(number); error != 0) return error;
-  Session* session = session_of(number);
+  Session* session = captures().with_stream(number);
   return session == nullptr ? cudaSuccess : invalidate(*session, cudaErrorStreamCaptureUnsupported);
 }
 
 int permit_destruction(cudaStream_t stream) {
-  if (captures().none) return cudaSuccess;
-  const auto lock = GraphTable::lock();
+  if (captures().none()) return cudaSuccess;
+  const auto lock = Context::get<GraphTable>().lock();
   const StreamNumber number = stream_number(stream);
-  Session* session = session_of(number);
+  Session* session = captures().with_stream(number);
   // What a stream that joined has issued is in the graph already, and has to be joined all the
   // same: its frontier stays, and no other stream will have its number.
   if (session == nullptr || session->origin != number) return cudaSuccess;
@@ -180,20 +128,20 @@ int permit_destruction(cudaStream_t stream) {
 }
 
 int permit_device() {
-  if (captures().none) return cudaSuccess;
-  const auto lock = GraphTable::lock();
+  if (captures().none()) return cudaSuccess;
+  const auto lock = Context::get<GraphTable>().lock();
   int error = cudaSuccess;
-  for (const auto& session : captures().sessions) {
+  for (const auto& session : captures().sessions()) {
     error = invalidate(*session, cudaErrorStreamCaptureUnsupported);
   }
   return error;
 }
 
 int permit_unsafe() {
-  if (captures().none || thread_mode() == cudaStreamCaptureModeRelaxed) return cudaSuccess;
-  const auto lock = GraphTable::lock();
+  if (captures().none() || thread_mode() == cudaStreamCaptureModeRelaxed) return cudaSuccess;
+  const auto lock = Context::get<GraphTable>().lock();
   int error = cudaSuccess;
-  for (const auto& session : captures().sessions) {
+  for (const auto& session : captures().sessions()) {
     const bool own = session->thread == std::this_thread::get_id() &&
                      session->mode != cudaStreamCaptureModeRelaxed;
     const bool others = thread_mode() == cudaStreamCaptureModeGlobal &&
@@ -204,50 +152,49 @@ int permit_unsafe() {
 }
 
 void spoil_capture(cudaStream_t stream) {
-  if (captures().none) return;
-  const auto lock = GraphTable::lock();
-  if (Session* session = session_of(stream_number(stream))) session->invalidated = true;
+  if (captures().none()) return;
+  const auto lock = Context::get<GraphTable>().lock();
+  if (Session* session = captures().with_stream(stream_number(stream))) session->invalidated = true;
 }
 
 int permit_event(cudaEvent_t event) {
-  if (captures().none) return cudaSuccess;
-  const auto lock = GraphTable::lock();
-  const auto found = captures().events.find(event);
-  if (found == captures().events.end()) return permit_unsafe();
-  Session* session = session_with(found->second.session);
+  if (captures().none()) return cudaSuccess;
+  const auto lock = Context::get<GraphTable>().lock();
+  const RecordedEvent* found = captures().find(event);
+  if (found == nullptr) return permit_unsafe();
+  Session* session = captures().with_id(found->session);
   if (session != nullptr) session->invalidated = true;
   return cudaErrorCapturedEvent;
 }
 
 std::optional<int> capture_record(cudaEvent_t event, cudaStream_t stream) {
-  if (captures().none) return std::nullopt;
-  const auto lock = GraphTable::lock();
+  if (captures().none()) return std::nullopt;
+  const auto lock = Context::get<GraphTable>().lock();
   const StreamNumber number = stream_number(stream);
   if (const int error = permit_implicit(number); error != 0) return error;
-  Session* session = session_of(number);
+  Session* session = captures().with_stream(number);
   if (session == nullptr) {
     forget_event(event);
     return std::nullopt;
   }
   if (session->invalidated) return cudaErrorStreamCaptureInvalidated;
-  captures().events[event] = {.session = session->id,
-                              .dependencies = session->frontiers.at(number)};
+  captures().record(event, {.session = session->id, .dependencies = session->frontiers.at(number)});
   return cudaSuccess;
 }
 
 std::optional<int> capture_wait(cudaStream_t stream, cudaEvent_t event) {
-  if (captures().none) return std::nullopt;
-  const auto lock = GraphTable::lock();
+  if (captures().none()) return std::nullopt;
+  const auto lock = Context::get<GraphTable>().lock();
   const StreamNumber number = stream_number(stream);
   if (const int error = permit_implicit(number); error != 0) return error;
-  Session* waiting = session_of(number);
+  Session* waiting = captures().with_stream(number);
   if (waiting != nullptr && waiting->invalidated) return cudaErrorStreamCaptureInvalidated;
-  const auto found = captures().events.find(event);
-  if (found == captures().events.end()) {
+  const RecordedEvent* found = captures().find(event);
+  if (found == nullptr) {
     if (waiting == nullptr) return std::nullopt;
     return invalidate(*waiting, cudaErrorStreamCaptureIsolation);
   }
-  Session* session = session_with(found->second.session);
+  Session* session = captures().with_id(found->session);
   if (session == nullptr) {  // its capture has ended
     if (waiting == nullptr) return cudaErrorCapturedEvent;
     return invalidate(*waiting, cudaErrorStreamCaptureIsolation);
@@ -265,40 +212,32 @@ std::optional<int> capture_wait(cudaStream_t stream, cudaEvent_t event) {
     if (const int error = is_blocking(number, &blocking); error != 0) return error;
     session->blocking = session->blocking || blocking;
   }
-  merge(session->frontiers[number], found->second.dependencies);
+  merge(session->frontiers[number], found->dependencies);
   return cudaSuccess;
 }
 
 void forget_event(cudaEvent_t event) {
-  if (captures().none) return;
-  const auto lock = GraphTable::lock();
-  captures().events.erase(event);
-  update_none();
-}
-
-void forget_captures() {
-  const auto lock = GraphTable::lock();
-  captures().sessions.clear();
-  captures().events.clear();
-  update_none();
+  if (captures().none()) return;
+  const auto lock = Context::get<GraphTable>().lock();
+  captures().forget(event);
 }
 
 int begin_capture(cudaStream_t stream, cudaStreamCaptureMode mode) {
-  const auto lock = GraphTable::lock();
+  const auto lock = Context::get<GraphTable>().lock();
   auto graph = std::make_shared<Graph>();
   return begin(stream, mode, graph, graph.get(), {});
 }
 
 int begin_capture_to(cudaStream_t stream, cudaStreamCaptureMode mode, Graph* graph,
                      std::vector<Node*> dependencies) {
-  const auto lock = GraphTable::lock();
+  const auto lock = Context::get<GraphTable>().lock();
   return begin(stream, mode, nullptr, graph, std::move(dependencies));
 }
 
 int end_capture(cudaStream_t stream, cudaGraph_t* graph) {
-  const auto lock = GraphTable::lock();
+  const auto lock = Context::get<GraphTable>().lock();
   const StreamNumber number = stream_number(stream);
-  Session* session = session_of(number);
+  Session* session = captures().with_stream(number);
   if (session == nullptr) return cudaErrorIllegalState;
   if (session->origin != number) return invalidate(*session, cudaErrorStreamCaptureUnmatched);
   const bool same_thread = session->thread == std::this_thread::get_id();
@@ -311,10 +250,10 @@ int end_capture(cudaStream_t stream, cudaGraph_t* graph) {
   if (graph != nullptr) *graph = nullptr;
   if (error == 0 && session->own == nullptr && graph != nullptr) *graph = handle_of(session->graph);
   if (error == 0 && session->own != nullptr) {
-    const cudaGraph_t captured = GraphTable::instance().keep(session->own);
+    const cudaGraph_t captured = Context::get<GraphTable>().keep(session->own);
     if (graph != nullptr) *graph = captured;
   }
-  end_session(session);
+  captures().end(session);
   return error;
 }
 
@@ -324,15 +263,15 @@ cudaStreamCaptureMode exchange_capture_mode(cudaStreamCaptureMode mode) {
 
 int capture_info(cudaStream_t stream, CaptureInfo* info) {
   *info = {};
-  if (captures().none) return cudaSuccess;
-  const auto lock = GraphTable::lock();
+  if (captures().none()) return cudaSuccess;
+  const auto lock = Context::get<GraphTable>().lock();
   const StreamNumber number = stream_number(stream);
   // To ask does no harm to a capture.
   const bool implicit =
       number == Timeline::kLegacyStream &&
-      std::ranges::any_of(captures().sessions, [](const auto& other) { return other->blocking; });
+      std::ranges::any_of(captures().sessions(), [](const auto& other) { return other->blocking; });
   if (implicit) return cudaErrorStreamCaptureImplicit;
-  Session* session = session_of(number);
+  Session* session = captures().with_stream(number);
   if (session == nullptr) return cudaSuccess;
   info->id = session->id;
   info->status =

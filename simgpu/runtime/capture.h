@@ -2,10 +2,7 @@
 
 #include <cuda_runtime_api.h>
 
-#include <map>
-#include <memory>
 #include <optional>
-#include <thread>
 #include <vector>
 
 #include "simgpu/runtime/graph.h"
@@ -38,8 +35,6 @@ int permit_event(cudaEvent_t event);
 std::optional<int> capture_record(cudaEvent_t event, cudaStream_t stream);
 std::optional<int> capture_wait(cudaStream_t stream, cudaEvent_t event);
 void forget_event(cudaEvent_t event);
-/// After cudaDeviceReset.
-void forget_captures();
 
 int begin_capture(cudaStream_t stream, cudaStreamCaptureMode mode);
 /// Into a graph that the program has made, behind some of its nodes.

@@ -35,23 +35,6 @@ int descriptor_from_environment() {
   return error == std::errc() && end == view.data() + view.size() ? number : -1;
 }
 
-/// As on a GPU, printf output appears when the host waits for the device.
-bool waits_for_device(GuestOperation operation) {
-  switch (operation) {
-    case GuestOperation::device_synchronize:
-    case GuestOperation::stream_synchronize:
-    case GuestOperation::event_synchronize:
-    case GuestOperation::copy_from_device:
-    case GuestOperation::copy_to_device:
-    case GuestOperation::release:
-    case GuestOperation::release_pinned:
-    case GuestOperation::reset:
-      return true;
-    default:
-      return false;
-  }
-}
-
 /// Returns when the device has answered, or after a while. A short launch takes less time than a
 /// sleeping process needs to wake up.
 void stay_awake(int socket) {
@@ -160,7 +143,7 @@ Reply Client::exchange(GuestOperation operation, std::span<const std::byte> payl
       .error = static_cast<int>(header.tag), .data = {}, .descriptor = std::move(descriptor)};
   reply.data.resize(header.bytes - sizeof flags);
   if (!receive_all(reply.data)) return lose();
-  if (waits_for_device(operation) && (flags & protocol::kHasOutput) != 0) {
+  if ((flags & protocol::kHasOutput) != 0) {
     const Reply output = exchange(GuestOperation::take_output, {}, {});
     std::fwrite(output.data.data(), 1, output.data.size(), stdout);
     std::fflush(stdout);

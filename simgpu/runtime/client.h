@@ -47,9 +47,11 @@ class Client {
     return call(operation, writer.bytes());
   }
 
-  /// Held over the several requests of one copy, so that copies of other threads do not come
-  /// between.
+  /// Held over the several requests of one copy, or of one module that is loaded, so that those of
+  /// other threads do not come between, nor a reset.
   std::mutex& transfers() { return transfers_; }
+  /// The same over those of one launch of a graph. Taken before transfers().
+  std::mutex& graph_launches() { return graph_launches_; }
 
   /// From the fault handler: tells the device of a dereference, unless a request is under way.
   void report_dereference(std::uint64_t address);
@@ -68,6 +70,7 @@ class Client {
 
   std::mutex mutex_;
   std::mutex transfers_;
+  std::mutex graph_launches_;
   bool tried_ = false;
   int socket_ = -1;
   std::atomic<bool> lost_ = false;  ///< there was a connection

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "simgpu/runtime/api.h"
+#include "simgpu/runtime/context.h"
 #include "simgpu/runtime/device_range.h"
 #include "simgpu/runtime/host_memory.h"
 
@@ -160,7 +161,7 @@ void report_misuse(const Copy& copy) {
 protocol::CopyRequest host_request(const Copy& copy) {
   const bool to_device = direction_of(copy) == cudaMemcpyHostToDevice;
   const void* host = to_device ? copy.source : copy.destination;
-  const bool pinned = find_pinned_block(address_of(host)).has_value();
+  const bool pinned = Context::get<PinnedBlocks>().find(address_of(host)).has_value();
   return {.address = address_of(to_device ? copy.destination : copy.source),
           .pitch = to_device ? copy.destination_pitch : copy.source_pitch,
           .width = copy.width,

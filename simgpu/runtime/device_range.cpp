@@ -7,72 +7,18 @@
 #include <array>
 #include <charconv>
 #include <csignal>
-#include <map>
-#include <mutex>
+#include <cstddef>
+#include <cstdint>
 #include <string_view>
 
 #include "simgpu/memory/device_memory.h"
 #include "simgpu/runtime/client.h"
+#include "simgpu/runtime/context.h"
 
 namespace simgpu::runtime {
 namespace {
 
 constexpr std::uint64_t kRangeBytes = std::uint64_t{1} << 40;
-
-/// Blocks by address.
-class BlockTable {
- public:
-  void add(const KnownBlock& block) {
-    const std::lock_guard lock(mutex_);
-    blocks_[block.base] = block;
-  }
-  std::optional<KnownBlock> remove(std::uint64_t base) {
-    const std::lock_guard lock(mutex_);
-    const auto found = blocks_.find(base);
-    if (found == blocks_.end()) return std::nullopt;
-    const KnownBlock removed = found->second;
-    blocks_.erase(found);
-    return removed;
-  }
-  std::vector<KnownBlock> remove_all() {
-    const std::lock_guard lock(mutex_);
-    std::vector<KnownBlock> removed;
-    for (const auto& [base, block] : blocks_) removed.push_back(block);
-    blocks_.clear();
-    return removed;
-  }
-  std::optional<KnownBlock> find(std::uint64_t address) {
-    const std::lock_guard lock(mutex_);
-    return holding(address);
-  }
-  /// Nothing while the table is being changed, for the fault handler, which must not wait.
-  std::optional<KnownBlock> find_without_waiting(std::uint64_t address) {
-    const std::unique_lock lock(mutex_, std::try_to_lock);
-    return lock.owns_lock() ? holding(address) : std::nullopt;
-  }
-
- private:
-  std::optional<KnownBlock> holding(std::uint64_t address) {
-    auto next = blocks_.upper_bound(address);
-    if (next == blocks_.begin()) return std::nullopt;
-    const KnownBlock& block = std::prev(next)->second;
-    if (address - block.base >= std::max<std::size_t>(block.bytes, 1)) return std::nullopt;
-    return block;
-  }
-
-  std::mutex mutex_;
-  std::map<std::uint64_t, KnownBlock> blocks_;
-};
-
-BlockTable& device_blocks() {
-  static BlockTable& table = *new BlockTable;  // NOLINT(cppcoreguidelines-owning-memory)
-  return table;
-}
-
-BlockTable& pinned_blocks() {
-  static BlockTable& table = *new BlockTable;  // NOLINT(cppcoreguidelines-owning-memory)
-  return table;
-}
 
 bool& range_is_reserved() {
   static bool reserved = false;
@@ -110,7 +56,7 @@ class Line {
 void explain_fault(std::uint64_t address) {
   Line line;
   line.text("error[RL0207]: host code dereferenced device pointer 0x").number(address, 16);
-  if (const auto block = device_blocks().find_without_waiting(address)) {
+  if (const auto block = Context::get<DeviceBlocks>().find_without_waiting(address)) {
     line.text(" (allocation of ")
         .number(block->bytes, 10)
         .text(" bytes, ")
@@ -139,12 +85,12 @@ bool is_device_address(const void* pointer) {
 
 bool is_device_memory(const void* pointer) {
   return is_device_address(pointer) &&
-         !find_pinned_block(reinterpret_cast<std::uintptr_t>(pointer)).has_value();
+         !Context::get<PinnedBlocks>().find(reinterpret_cast<std::uintptr_t>(pointer)).has_value();
 }
 
 bool is_host_accessible(const void* pointer) {
   if (!is_device_memory(pointer)) return true;
-  const auto block = find_device_block(reinterpret_cast<std::uintptr_t>(pointer));
+  const auto block = Context::get<DeviceBlocks>().find(reinterpret_cast<std::uintptr_t>(pointer));
   return block && block->mapped_bytes != 0;
 }
 
@@ -156,27 +102,12 @@ void reserve_device_range() {
   range_is_reserved() =
       mmap(base, kRangeBytes, PROT_NONE,
            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0) == base;
+  Context::get<DeviceBlocks>();  // is made here: the handler must not allocate
   struct sigaction action {};
   action.sa_sigaction = on_fault;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK;
   sigemptyset(&action.sa_mask);
   sigaction(SIGSEGV, &action, &earlier_action());
-}
-
-void remember_device_block(const KnownBlock& block) { device_blocks().add(block); }
-std::optional<KnownBlock> forget_device_block(std::uint64_t base) {
-  return device_blocks().remove(base);
-}
-std::vector<KnownBlock> forget_device_blocks() { return device_blocks().remove_all(); }
-std::optional<KnownBlock> find_device_block(std::uint64_t address) {
-  return device_blocks().find(address);
-}
-
-void remember_pinned_block(const KnownBlock& block) { pinned_blocks().add(block); }
-bool forget_pinned_block(std::uint64_t base) { return pinned_blocks().remove(base).has_value(); }
-std::vector<KnownBlock> forget_pinned_blocks() { return pinned_blocks().remove_all(); }
-std::optional<KnownBlock> find_pinned_block(std::uint64_t address) {
-  return pinned_blocks().find(address);
 }
 
 }  // namespace simgpu::runtime

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "simgpu/runtime/client.h"
+#include "simgpu/runtime/context.h"
 
 namespace simgpu::runtime {
 namespace {
@@ -44,16 +45,16 @@ cudaGraphNodeType type_of(const Work& work) {
                     work);
 }
 
-Graph::Graph() { GraphTable::instance().graphs_.insert(this); }
+Graph::Graph() { Context::get<GraphTable>().graphs_.insert(this); }
 
 Graph::~Graph() {
-  GraphTable& table = GraphTable::instance();
+  GraphTable& table = Context::get<GraphTable>();
   for (const auto& node : nodes_) table.nodes_.erase(node.get());
   table.graphs_.erase(this);
 }
 
 Node* Graph::add(Work work, std::vector<Node*> dependencies) {
-  GraphTable& table = GraphTable::instance();
+  GraphTable& table = Context::get<GraphTable>();
   auto node = std::make_unique<Node>();
   node->graph = this;
   node->work = std::move(work);
@@ -65,7 +66,7 @@ Node* Graph::add(Work work, std::vector<Node*> dependencies) {
 }
 
 void Graph::remove(Node* node) {
-  GraphTable::instance().nodes_.erase(node);
+  Context::get<GraphTable>().nodes_.erase(node);
   for (const auto& other : nodes_) std::erase(other->dependencies, node);
   std::erase_if(nodes_, [node](const auto& other) { return other.get() == node; });
 }
@@ -109,17 +110,6 @@ std::vector<Node*> Graph::in_order() const {
     }
   }
   return order;
-}
-
-GraphTable& GraphTable::instance() {
-  // Never destroyed: programs call the runtime from their own static destructors.
-  static GraphTable& table = *new GraphTable;  // NOLINT(cppcoreguidelines-owning-memory)
-  return table;
-}
-
-std::unique_lock<std::recursive_mutex> GraphTable::lock() {
-  static auto& mutex = *new std::recursive_mutex;  // NOLINT(cppcoreguidelines-owning-memory)
-  return std::unique_lock(mutex);
 }
 
 cudaGraph_t GraphTable::keep(std::shared_ptr<Graph> graph) {

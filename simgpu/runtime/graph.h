@@ -84,19 +84,18 @@ class Graph {
 /// graphs and of capture hold its lock while they look at either.
 class GraphTable {
  public:
-  static GraphTable& instance();
-  static std::unique_lock<std::recursive_mutex> lock();
+  std::unique_lock<std::recursive_mutex> lock() { return std::unique_lock(mutex_); }
 
   cudaGraph_t keep(std::shared_ptr<Graph> graph);
   bool destroy(cudaGraph_t graph);
   /// nullptr for what is no graph, or no longer one.
   Graph* find(cudaGraph_t graph) const;
   Node* find(cudaGraphNode_t node) const;
-  /// After cudaDeviceReset.
   void clear();
 
  private:
   friend class Graph;
+  std::recursive_mutex mutex_;
   std::vector<std::shared_ptr<Graph>> kept_;
   std::set<const Graph*> graphs_;  ///< those of child nodes too
   std::set<const Node*> nodes_;

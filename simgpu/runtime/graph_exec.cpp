@@ -12,11 +12,6 @@ namespace {
 using protocol::GraphNodeKind;
 using Items = std::vector<GraphExec::Item>;
 
-std::map<cudaGraphExec_t, std::shared_ptr<GraphExec>>& kept_execs() {
-  static auto& execs = *new std::map<cudaGraphExec_t, std::shared_ptr<GraphExec>>;
-  return execs;
-}
-
 /// The indices behind which a node comes: those of its dependencies, or what is before the graph.
 std::vector<std::uint32_t> behind(const Node& node, const std::vector<std::uint32_t>& before,
                                   const std::map<const Node*, std::uint32_t>& indices) {
@@ -160,11 +155,6 @@ int do_host_work(const Work& work) {
   return copy == nullptr ? cudaErrorUnknown : copy_on_host(*copy);
 }
 
-std::mutex& launches() {
-  static auto& mutex = *new std::mutex;  // NOLINT(cppcoreguidelines-owning-memory)
-  return mutex;
-}
-
 cudaGraphExecUpdateResult difference(const GraphExec::Item& now, const GraphExec::Item& then) {
   if (now.work.index() != then.work.index()) return cudaGraphExecUpdateErrorNodeTypeChanged;
   if (now.dependencies != then.dependencies) return cudaGraphExecUpdateErrorTopologyChanged;
@@ -192,8 +182,8 @@ int GraphExec::instantiate(const Graph& graph, unsigned long long flags, Node** 
 }
 
 int GraphExec::launch(cudaStream_t stream) const {
-  const std::lock_guard one_at_a_time(launches());
   Client& client = Client::instance();
+  const std::lock_guard one_at_a_time(client.graph_launches());
   std::unique_lock transfer(client.transfers());
   Reply reply = client.ask(GuestOperation::graph_launch, handle_, stream_number(stream));
   while (reply.ok()) {
@@ -283,24 +273,15 @@ int GraphExec::update(const Graph& graph, cudaGraphExecUpdateResultInfo* result)
   return cudaSuccess;
 }
 
-cudaGraphExec_t keep(std::shared_ptr<GraphExec> exec) {
+cudaGraphExec_t ExecTable::keep(std::shared_ptr<GraphExec> exec) {
   auto* handle = reinterpret_cast<cudaGraphExec_t>(exec.get());
-  kept_execs()[handle] = std::move(exec);
+  execs_[handle] = std::move(exec);
   return handle;
 }
 
-std::shared_ptr<GraphExec> find_exec(cudaGraphExec_t exec) {
-  const auto found = kept_execs().find(exec);
-  return found == kept_execs().end() ? nullptr : found->second;
-}
-
-bool forget_exec(cudaGraphExec_t exec) { return kept_execs().erase(exec) == 1; }
-
-void forget_graphs() {
-  const auto lock = GraphTable::lock();
-  forget_graph_memory();
-  kept_execs().clear();
-  GraphTable::instance().clear();
+std::shared_ptr<GraphExec> ExecTable::find(cudaGraphExec_t exec) const {
+  const auto found = execs_.find(exec);
+  return found == execs_.end() ? nullptr : found->second;
 }
 
 }  // namespace simgpu::runtime

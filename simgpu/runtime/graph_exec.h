@@ -3,6 +3,7 @@
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -43,11 +44,17 @@ class GraphExec {
   std::vector<Item> items_;
 };
 
-/// The executable graphs of the program, by handle.
-cudaGraphExec_t keep(std::shared_ptr<GraphExec> exec);
-std::shared_ptr<GraphExec> find_exec(cudaGraphExec_t exec);
-bool forget_exec(cudaGraphExec_t exec);
-/// After cudaDeviceReset: graphs, executable or not.
-void forget_graphs();
+/// The executable graphs of the program, by handle. Whoever looks at them holds the lock of all
+/// graphs.
+class ExecTable {
+ public:
+  cudaGraphExec_t keep(std::shared_ptr<GraphExec> exec);
+  std::shared_ptr<GraphExec> find(cudaGraphExec_t exec) const;
+  void remove(cudaGraphExec_t exec) { execs_.erase(exec); }
+  void clear() { execs_.clear(); }
+
+ private:
+  std::map<cudaGraphExec_t, std::shared_ptr<GraphExec>> execs_;
+};
 
 }  // namespace simgpu::runtime

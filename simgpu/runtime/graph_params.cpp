@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "simgpu/runtime/api.h"
+#include "simgpu/runtime/context.h"
 
 namespace simgpu::runtime {
 namespace {
@@ -95,7 +96,7 @@ int work_of_copy(void* destination, const void* source, size_t bytes, cudaMemcpy
 }
 
 int work_of_child(cudaGraph_t graph, Work* work) {
-  const Graph* child = GraphTable::instance().find(graph);
+  const Graph* child = Context::get<GraphTable>().find(graph);
   if (child == nullptr) return cudaErrorInvalidValue;
   *work = ChildWork{child->clone()};
   return cudaSuccess;
@@ -145,7 +146,8 @@ int work_of(const char* function, cudaGraphNodeParams* parameters, Work* work) {
     case cudaGraphNodeTypeMemAlloc:
       return work_of_allocation(&parameters->alloc, work);
     case cudaGraphNodeTypeMemFree:
-      if (!free_graph_memory(address_of(parameters->free.dptr))) return cudaErrorInvalidValue;
+      if (!Context::get<GraphMemoryTable>().mark_freed(address_of(parameters->free.dptr)))
+        return cudaErrorInvalidValue;
       *work = ReleaseWork{parameters->free.dptr};
       return cudaSuccess;
     default:

@@ -4,12 +4,6 @@
 
 namespace simgpu::runtime {
 
-ManagedAdvice& ManagedAdvice::instance() {
-  // Never destroyed: programs call the runtime from their own static destructors.
-  static ManagedAdvice& advice = *new ManagedAdvice;  // NOLINT(cppcoreguidelines-owning-memory)
-  return advice;
-}
-
 void ManagedAdvice::clear() {
   const std::lock_guard lock(mutex_);
   runs_ = {{0, {}}};

@@ -22,8 +22,6 @@ struct PageAdvice {
 
 class ManagedAdvice {
  public:
-  static ManagedAdvice& instance();
-
   /// Changes the advice of all pages that hold some of the range.
   template <typename Change>
   void change(std::uint64_t address, std::uint64_t bytes, Change change) {
@@ -44,7 +42,7 @@ class ManagedAdvice {
     return first->second.*member;
   }
 
-  /// After memory was freed, and after a reset.
+  /// After memory was freed.
   void forget(std::uint64_t address, std::uint64_t bytes) {
     change(address, bytes, [](PageAdvice& advice) { advice = {}; });
   }

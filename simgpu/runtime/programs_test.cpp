@@ -327,6 +327,18 @@ TEST(SimgpuRun, LeavesNothingAfterAResetOfTheDevice) {
   EXPECT_THAT(run.output, HasSubstr("nothing is left"));
 }
 
+TEST(SimgpuRun, ForgetsAllThatTheProgramMadeInTheDevicesEarlierLife) {
+  const ProgramRun run = simulate("reset_state");
+  EXPECT_EQ(run.exit_code, 0) << run.output;
+  EXPECT_THAT(run.output, HasSubstr("a new life"));
+  EXPECT_TRUE(run.report["findings"].empty()) << run.report["findings"];
+}
+
+TEST(SimgpuRun, ResetsTheDeviceWhileOtherThreadsUseIt) {
+  const ProgramRun run = simulate("reset_state threads");  // which have findings, of course
+  EXPECT_THAT(run.output, HasSubstr("a new life"));
+}
+
 TEST(SimgpuRun, TellsABarrierThatThreadsMissBeforeTheRacesThatFollowFromIt) {
   const ProgramRun run = simulate("barriers");
   EXPECT_EQ(run.exit_code, 86) << run.output;

@@ -5,10 +5,20 @@
 
 #include "simgpu/device/cuda_error.h"
 #include "simgpu/runtime/client.h"
+#include "simgpu/runtime/context.h"
 #include "simgpu/runtime/image.h"
 #include "simgpu/runtime/shared_memory.h"
 
 namespace simgpu::runtime {
+namespace {
+
+/// Whether what was found out in that life of the device still holds.
+bool is_current(std::uint64_t life) { return life == Context::life(); }
+
+bool is_on_device(const Binary& binary) { return is_current(binary.life) && binary.error == 0; }
+
+}  // namespace
+
 Registry& Registry::instance() {
   static Registry& registry = *new Registry;  // NOLINT(cppcoreguidelines-owning-memory)
   return registry;
@@ -32,7 +42,7 @@ void Registry::remove_binary(Binary* binary) {
     handles_.erase(entry.second.get());
     return true;
   });
-  if (binary->loaded && binary->error == 0) {
+  if (is_on_device(*binary)) {
     Client::instance().ask(GuestOperation::module_unload, binary->module);
   }
   std::erase_if(binaries_, [&](const auto& entry) { return entry.get() == binary; });
@@ -75,8 +85,10 @@ Kernel* Registry::kernel(const void* function) {
 }
 
 int Registry::load(Binary& binary) {
-  if (binary.loaded) return binary.error;
-  binary.loaded = true;
+  // As it is before anything is sent: a reset in between takes that.
+  const std::uint64_t life = Context::life();
+  if (binary.life == life) return binary.error;
+  binary.life = life;
   binary.error = send(binary);
   if (binary.error == 0) binary.error = map_managed(binary);
   return binary.error;
@@ -97,6 +109,7 @@ int Registry::send(Binary& binary) {
   const std::uint64_t bytes = image.size();
   if (bytes == 0) return static_cast<int>(CudaError::invalid_kernel_image);
   Client& client = Client::instance();
+  const std::lock_guard transfer(client.transfers());
   Reply reply = client.ask(GuestOperation::module_begin, bytes, binary.origin);
   for (std::uint64_t sent = 0; reply.ok() && sent < bytes;) {
     const auto count = std::min<std::uint64_t>(bytes - sent, protocol::kChunkBytes);
@@ -112,7 +125,7 @@ int Registry::send(Binary& binary) {
 
 int Registry::resolve(Kernel& kernel) {
   const std::lock_guard lock(mutex_);
-  if (kernel.resolved) return 0;
+  if (is_current(kernel.life)) return 0;
   if (const int error = load(*kernel.binary); error != 0) return error;
   wire::Writer writer;
   writer.put(kernel.binary->module);
@@ -135,7 +148,7 @@ int Registry::resolve(Kernel& kernel) {
     if (error != 0) return error;
     kernel.attributes.max_dynamic_shared_bytes = *kernel.shared_limit;
   }
-  kernel.resolved = true;
+  kernel.life = kernel.binary->life;
   return 0;
 }
 
@@ -164,7 +177,7 @@ int Registry::resolve(const void* host_variable, Variable** variable) {
 }
 
 int Registry::locate(Variable& variable) {
-  if (variable.resolved) return 0;
+  if (is_current(variable.life)) return 0;
   if (const int error = load(*variable.binary); error != 0) return error;
   wire::Writer writer;
   writer.put(variable.binary->module);
@@ -174,7 +187,7 @@ int Registry::locate(Variable& variable) {
   wire::Reader reader = reply.reader();
   variable.address = reader.get<std::uint64_t>();
   variable.bytes = reader.get<std::uint64_t>();
-  variable.resolved = true;
+  variable.life = variable.binary->life;
   return 0;
 }
 
@@ -199,9 +212,9 @@ int Registry::unload_library(const Binary* library) {
     return true;
   });
   const Binary& binary = *found->second;
-  const bool on_device = binary.loaded && binary.error == 0;
-  const int error =
-      on_device ? Client::instance().ask(GuestOperation::module_unload, binary.module).error : 0;
+  const int error = is_on_device(binary)
+                        ? Client::instance().ask(GuestOperation::module_unload, binary.module).error
+                        : 0;
   libraries_.erase(found);
   return error;
 }
@@ -259,15 +272,6 @@ int Registry::library_kernel_name(const Binary* library, std::uint32_t index, st
   const Reply reply = Client::instance().ask(GuestOperation::kernel_name, binary->module, index);
   if (reply.ok()) *name = reply.reader().get_string(protocol::kMaxName);
   return reply.error;
-}
-
-void Registry::forget_loaded() {
-  const std::lock_guard lock(mutex_);
-  for (const auto& binary : binaries_) binary->loaded = false;
-  for (const auto& [handle, library] : libraries_) library->loaded = false;
-  for (const auto& [name, kernel] : library_kernels_) kernel->resolved = false;
-  for (const auto& [function, kernel] : kernels_) kernel->resolved = false;
-  for (const auto& [host, variable] : variables_) variable->resolved = false;
 }
 
 }  // namespace simgpu::runtime

@@ -22,16 +22,16 @@ struct Binary {
   const std::byte* container = nullptr;
   protocol::ImageOrigin origin = protocol::ImageOrigin::program;
   std::vector<std::byte> image;  ///< of a library: a fat binary or the text of a PTX module
-  bool loaded = false;
-  int error = 0;             ///< of loading
-  std::uint64_t module = 0;  ///< the device's number for it
+  std::uint64_t life = 0;        ///< in which it was loaded, Context::life(); 0: in none
+  int error = 0;                 ///< of loading
+  std::uint64_t module = 0;      ///< the device's number for it
 };
 
 /// One __global__ function.
 struct Kernel {
   Binary* binary = nullptr;
-  std::string name;  ///< mangled
-  bool resolved = false;
+  std::string name;        ///< mangled
+  std::uint64_t life = 0;  ///< in which what follows was asked for, but for shared_limit
   std::uint64_t index = 0;
   protocol::KernelAttributes attributes;
   /// The most dynamic shared memory that the program has set, which a reset of the device keeps.
@@ -46,7 +46,7 @@ struct Kernel {
 struct Variable {
   Binary* binary = nullptr;
   std::string name;
-  bool resolved = false;
+  std::uint64_t life = 0;  ///< in which what follows was asked for
   std::uint64_t address = 0;
   std::uint64_t bytes = 0;
 };
@@ -58,7 +58,9 @@ struct ManagedVariable {
   void** host_pointer = nullptr;
 };
 
-/// What the program's static constructors announced, by the host addresses that stand for it.
+/// What the program's static constructors announced, by the host addresses that stand for it, and
+/// the libraries that it loaded. It outlives a reset of the device, after which what is used is
+/// loaded again.
 class Registry {
  public:
   static Registry& instance();
@@ -89,8 +91,6 @@ class Registry {
   /// The kernel of a function of the program.
   int resolve(const void* function, Kernel** kernel);
   int resolve(const void* host_variable, Variable** variable);
-  /// After a device reset everything must be loaded again.
-  void forget_loaded();
 
  private:
   int load(Binary& binary);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "simgpu/runtime/client.h"
+#include "simgpu/runtime/context.h"
 #include "simgpu/runtime/device_range.h"
 
 namespace simgpu::runtime {
@@ -36,9 +37,11 @@ int allocate_shared(protocol::SharedKind kind, std::size_t bytes, void** pointer
     return error;
   }
   if (pinned) {
-    remember_pinned_block({memory.address, bytes, "cudaMallocHost", memory.mapped_bytes});
+    Context::get<PinnedBlocks>().add(
+        {memory.address, bytes, "cudaMallocHost", memory.mapped_bytes});
   } else {
-    remember_device_block({memory.address, bytes, "cudaMallocManaged", memory.mapped_bytes});
+    Context::get<DeviceBlocks>().add(
+        {memory.address, bytes, "cudaMallocManaged", memory.mapped_bytes});
   }
   *pointer = reinterpret_cast<void*>(memory.address);
   return cudaSuccess;
@@ -52,7 +55,8 @@ int map_variable(std::uint64_t module, const std::string& name, void** pointer) 
   if (!reply.ok()) return reply.error;
   protocol::SharedMemory memory;
   if (const int error = map_shared(reply, &memory); error != 0) return error;
-  remember_device_block({memory.address, memory.mapped_bytes, "__managed__", memory.mapped_bytes});
+  Context::get<DeviceBlocks>().add(
+      {memory.address, memory.mapped_bytes, "__managed__", memory.mapped_bytes});
   *pointer = reinterpret_cast<void*>(memory.address);
   return cudaSuccess;
 }

@@ -26,29 +26,6 @@ constexpr std::int64_t kInstructionQuantum = 4096, kShortQuantum = 256;
 constexpr std::uint64_t kLongSpin = std::uint64_t{1} << 20;
 constexpr std::size_t kMostPrinted = std::size_t{1} << 20;
 
-/// Whole words: an atomic on a byte is one on its word.
-std::uint32_t shared_size(const LaunchContext& launch) {
-  const std::uint32_t own = launch.kernel.info.static_shared_bytes;
-  return launch.request.dynamic_shared_bytes == 0
-             ? (own + 3) / 4 * 4
-             : (own + 15) / 16 * 16 + launch.request.dynamic_shared_bytes;
-}
-
-std::uint32_t stack_size(const LaunchContext& launch) {
-  return launch.kernel.functions.empty() ? 0 : launch.request.stack_bytes;
-}
-
-std::uint32_t local_size(const LaunchContext& launch) {
-  const std::uint32_t own = launch.kernel.info.local_bytes_per_thread;
-  if (!launch.kernel.uses_stack) return own + stack_size(launch);
-  // What alloca takes lies before the end, to which it is aligned.
-  return (own + launch.request.stack_bytes + 127) / 128 * 128;
-}
-
-std::uint32_t frame_size(const LaunchContext& launch) {
-  return launch.kernel.frame_bytes_per_thread + stack_size(launch);
-}
-
 std::vector<AccessFacts> access_facts(const LoweredKernel& kernel) {
   std::vector<AccessFacts> all;
   all.reserve(kernel.info.instructions.size());
@@ -71,16 +48,18 @@ std::uint64_t work_to_begin(const LaunchContext& launch) {
   constexpr std::uint64_t kEachBlock = 8, kBytesOfAnInstruction = 512;
   std::uint64_t of_a_warp = std::uint64_t{kWarpSize} * launch.kernel.info.local_bytes_per_thread;
   for (const SlotRange& range : launch.kernel.zeroed) of_a_warp += range.bytes;
-  const std::uint64_t cleared = shared_size(launch) + warps_of_block(launch.request) * of_a_warp;
+  const std::uint64_t cleared =
+      BlockMemorySizes(launch).shared + warps_of_block(launch.request) * of_a_warp;
   return kEachBlock + cleared / kBytesOfAnInstruction;
 }
 
 }  // namespace
 
 std::uint64_t block_bytes(const LaunchContext& launch) {
-  const std::uint64_t per_thread = std::uint64_t{local_size(launch)} + frame_size(launch);
+  const BlockMemorySizes sizes(launch);
+  const std::uint64_t per_thread = std::uint64_t{sizes.local} + sizes.frame;
   const std::uint64_t per_shared_byte = launch.checkers ? 1 + MemoryRaces::kMostRecordBytes : 1;
-  return shared_size(launch) * per_shared_byte +
+  return sizes.shared * per_shared_byte +
          warps_of_block(launch.request) *
              (kWarpSize * per_thread + launch.kernel.register_bytes +
               launch.kernel.basic_blocks * (sizeof(ExecutionCount) + sizeof(std::uint64_t)));
@@ -97,20 +76,11 @@ BlockRunner::BlockRunner(const LaunchContext& launch)
       guarded_threads_(launch.kernel.code.size()),
       shared_sites_(launch.kernel.memory_sites),
       global_sites_(launch.kernel.memory_sites),
-      shared_bytes_(shared_size(launch)),
-      local_bytes_(local_size(launch)),
-      frame_bytes_(frame_size(launch)),
+      own_(launch),
       begin_work_(work_to_begin(launch)) {
   const LoweredKernel& kernel = launch.kernel;
   const Dim3& shape = launch.request.block;
   const auto warps = static_cast<std::uint32_t>(warps_of_block(launch.request));
-  shared_ = AlignedBytes(shared_bytes_);
-  local_ = AlignedBytes(std::size_t{warps} * kWarpSize * local_bytes());
-  local_use_ = LocalMemoryUse(warps, local_bytes());
-  frame_ = AlignedBytes(std::size_t{warps} * kWarpSize * frame_bytes());
-  const std::size_t stride = (kernel.register_bytes + 63) / 64 * 64;
-  registers_ = AlignedBytes(warps * stride);
-
   if (checkers_) {
     for (const Lowered& in : kernel.code) {
       parts_for_good_.push_back(in.run == hidden::kBranch && only_exits(kernel, in.reconvergence));
@@ -133,12 +103,11 @@ BlockRunner::BlockRunner(const LaunchContext& launch)
   polls_.resize(warps);
   undefined_.resize(checkers_ ? warps : 0);
   tries_.resize(warps);
-  if (kernel.uses_stack) allocated_stack_.resize(std::size_t{warps} * kWarpSize);
   coordinates_.resize(std::size_t{3} * warps * kWarpSize);
   for (std::uint32_t i = 0; i < warps; ++i) {
     Warp& warp = warps_[i];
     warp.index = static_cast<std::uint16_t>(i);
-    warp.regs = registers_.data() + i * stride;
+    warp.regs = own_.registers(i);
     warp.code = kernel.code.data();
     warp.counts = of_warps_.data() + i * basic_blocks_.size();
     warp.guarded_threads = guarded_threads_.data();
@@ -193,10 +162,7 @@ void BlockRunner::start(std::uint64_t block) {
                   static_cast<std::uint32_t>(block / grid.x % grid.y),
                   static_cast<std::uint32_t>(block / grid.x / grid.y)};
   const auto threads = static_cast<std::uint32_t>(launch_.request.block.count());
-  std::memset(shared_.data(), 0, shared_.size());
-  clear_local_variables();
-  local_use_.begin_block();
-  std::ranges::fill(allocated_stack_, 0);
+  own_.begin_block();
   collecting_.fill({});
   collected_.fill({});
   arrived_.fill(0);
@@ -234,8 +200,8 @@ void BlockRunner::start(std::uint64_t block) {
   traffic_.begin_block(block);
   if (checkers_) {
     for (UndefinedValues& values : undefined_) values.clear();
-    checkers_->begin_block(block, shared_bytes_, static_cast<std::uint32_t>(warps_.size()),
-                           local_bytes());
+    checkers_->begin_block(block, own_.shared_bytes(), static_cast<std::uint32_t>(warps_.size()),
+                           own_.local_bytes());
     if (!launch_.kernel.unwritten.empty()) follow_unwritten();
     const SlotRange& reserved = launch_.kernel.reserved_shared;
     if (reserved.bytes != 0) checkers_->initialised_shared(reserved.offset, reserved.bytes);
@@ -246,15 +212,6 @@ void BlockRunner::follow_unwritten() {
   for (Warp& warp : warps_) {
     begin_unwritten(launch_.kernel, undefined_[warp.index], warp.existed);
     warp.follows = true;
-  }
-}
-
-/// The kernel's own; every call clears those of its frame.
-void BlockRunner::clear_local_variables() const {
-  const std::uint32_t own = launch_.kernel.info.local_bytes_per_thread;
-  if (own == 0) return;
-  for (std::size_t at = 0; at < local_.size(); at += local_bytes()) {
-    std::memset(local_.data() + at, 0, own);
   }
 }
 
@@ -355,16 +312,13 @@ bool BlockRunner::spins(std::uint64_t changes, std::uint64_t least_instructions)
   constexpr std::size_t kMostBytes = std::size_t{4} << 20;
   if (instructions_ - began_at_ < least_instructions) return false;
   if (launch_.kernel.info.reads_clock || launch_.memory.shares_memory()) return false;
-  if (registers_.size() + local_.size() + frame_.size() > kMostBytes) return false;
-  const auto bytes_of = [](const AlignedBytes& memory) {
-    return std::span<const std::byte>(memory.data(), memory.size());
-  };
+  if (own_.bytes_of_threads() > kMostBytes) return false;
   const SpinDetector::View view{.warps = warps_,
                                 .register_bytes = launch_.kernel.register_bytes,
                                 .control = launch_.kernel.control,
-                                .shared = bytes_of(shared_),
-                                .local = bytes_of(local_),
-                                .frames = bytes_of(frame_),
+                                .shared = own_.all_shared(),
+                                .local = own_.all_local(),
+                                .frames = own_.all_frames(),
                                 .changes = changes};
   return spin_detector_.spins(view);
 }

@@ -2,20 +2,19 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <memory>
-#include <new>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "simgpu/checkers/block_checkers.h"
 #include "simgpu/counters/bank_conflicts.h"
-#include "simgpu/counters/local_memory.h"
 #include "simgpu/counters/traffic.h"
 #include "simgpu/exec/async_copies.h"
+#include "simgpu/exec/block_memory.h"
 #include "simgpu/exec/block_weights.h"
 #include "simgpu/exec/flag_times.h"
+#include "simgpu/exec/launch_context.h"
 #include "simgpu/exec/launch_failure.h"
 #include "simgpu/exec/memory_counts.h"
 #include "simgpu/exec/site_pattern.h"
@@ -23,68 +22,14 @@
 #include "simgpu/exec/value_follower.h"
 #include "simgpu/exec/warp.h"
 #include "simgpu/isa/lowered.h"
-#include "simgpu/memory/device_memory.h"
 
 namespace simgpu {
-
-/// Memory of fixed size, aligned for vector loads.
-class AlignedBytes {
- public:
-  AlignedBytes() = default;
-  /// Zeros; pages that nobody touches (deep stacks) cost nothing.
-  explicit AlignedBytes(std::size_t bytes)
-      : size_(bytes), memory_(static_cast<std::byte*>(std::calloc(bytes + 2 * kAlignment, 1))) {
-    if (memory_ == nullptr) throw std::bad_alloc();
-    const auto address = reinterpret_cast<std::uintptr_t>(memory_.get());
-    data_ = memory_.get() + (kAlignment - address % kAlignment) % kAlignment;
-  }
-  std::byte* data() const { return data_; }
-  std::size_t size() const { return size_; }
-
- private:
-  static constexpr std::size_t kAlignment = 64;
-  struct Free {
-    void operator()(std::byte* memory) const { std::free(memory); }
-  };
-  std::size_t size_ = 0;
-  std::unique_ptr<std::byte[], Free> memory_;
-  std::byte* data_ = nullptr;
-};
-
-/// What all blocks of a launch share.
-struct LaunchContext {
-  const LoweredKernel& kernel;
-  const LaunchRequest& request;
-  DeviceMemory& memory;
-  const gpu_spec::GpuSpec& gpu;
-  bool checkers = true;
-  bool sectors = false;              ///< LaunchResult::sectors are wanted
-  bool places = false;               ///< LaunchResult::places are wanted
-  bool undo = false;                 ///< pages must be saved before they are stored to
-  bool repeats_on_conflict = false;  ///< is repeated when two blocks touch the same word
-  std::uint64_t instruction_budget = 0;
-  /// Instructions of one warp after which the launch takes too long: they alone take its modelled
-  /// limit, one after the other.
-  std::uint64_t warp_instructions = ~std::uint64_t{0};
-  bool bounds_long_launches = false;    ///< as EngineOptions have it
-  bool bounds_by_blocks_alone = false;  ///< likewise
-  std::uint64_t secret = 0;             ///< likewise
-  /// Of a block's traffic log; fewer where many blocks run side by side.
-  std::size_t log_entries = TrafficLog::kMaxEntries;
-  std::size_t window_bytes = ~std::size_t{0};  ///< of a block's races in global memory; likewise
-  /// Whoever asks an atomic for work lets all others of the blocks that the GPU holds ask as well.
-  bool asks_take_turns = false;
-  bool watches_values = false;  ///< BlockRunner::new_values() is wanted
-  bool notes_stores = false;    ///< memory learns which allocations were stored to, and no others
-  SectorCache* l2_memory = nullptr;  ///< as EngineOptions have it
-};
 
 /// Bytes that a BlockRunner of the launch holds: registers, shared and local memory, call frames,
 /// and what the checkers record of shared memory.
 std::uint64_t block_bytes(const LaunchContext& launch);
 
-/// Runs the blocks of a launch one after another: one per worker thread. Owns the registers, the
-/// shared and local memory of the block it is running.
+/// Runs the blocks of a launch one after another: one per worker thread.
 class BlockRunner {
  public:
   /// Global accesses of a warp's turn, so that the L1 model sees warps side by side.
@@ -163,21 +108,9 @@ class BlockRunner {
   SitePattern<std::uint64_t>& global_site(const Lowered* in) { return global_sites_[in->site]; }
   /// Allocations have changed: what is known of where accesses lie is looked up again.
   void forget_allocations();
-  std::byte* shared() const { return shared_.data(); }
-  std::uint32_t shared_bytes() const { return shared_bytes_; }
-  std::byte* local(const Warp& warp, unsigned lane) const {
-    return local_.data() + std::size_t{warp.index * kWarpSize + lane} * local_bytes();
-  }
-  std::uint32_t local_bytes() const { return local_bytes_; }
-  LocalMemoryUse& local_use() { return local_use_; }
-  /// Bytes of the thread's stack that alloca has taken.
-  std::uint32_t& allocated_stack(const Warp& warp, unsigned lane) {
-    return allocated_stack_[warp.index * kWarpSize + lane];
-  }
-  std::byte* frame(const Warp& warp, unsigned lane) const {
-    return frame_.data() + std::size_t{warp.index * kWarpSize + lane} * frame_bytes();
-  }
-  std::uint32_t frame_bytes() const { return frame_bytes_; }
+  /// Registers, shared and local memory of the block.
+  BlockMemory& own() { return own_; }
+  const BlockMemory& own() const { return own_; }
   std::uint64_t block() const { return block_; }
   const Dim3& block_index() const { return block_index_; }
   /// Coordinates of a lane's thread.
@@ -245,7 +178,6 @@ class BlockRunner {
   [[noreturn]] void fail(const Lowered* in, const Warp& warp, unsigned lane, Failure failure) const;
 
  private:
-  void clear_local_variables() const;
   void weigh_block(const TrafficLog& log);
   void take_counts();
   void run_warp(Warp& warp);
@@ -319,9 +251,7 @@ class BlockRunner {
   MemoryCounts memory_counts_;
   std::vector<SitePattern<std::uint32_t>> shared_sites_;
   std::vector<SitePattern<std::uint64_t>> global_sites_;
-  AlignedBytes registers_, shared_, local_, frame_;
-  LocalMemoryUse local_use_{0, 0};
-  std::uint32_t shared_bytes_ = 0, local_bytes_ = 0, frame_bytes_ = 0;
+  BlockMemory own_;
   std::uint64_t begin_work_ = 0;  ///< of each block
   std::vector<Warp> warps_;
   FlagTimes flags_;
@@ -330,7 +260,6 @@ class BlockRunner {
   std::vector<VainTries> tries_;            ///< by warp
   std::vector<UndefinedValues> undefined_;  ///< by warp, with checkers
   std::vector<UnwrittenStore> unwritten_stores_;  ///< of the instruction that comes next
-  std::vector<std::uint32_t> allocated_stack_;    ///< by thread, where the kernel has alloca
   std::vector<std::uint32_t> coordinates_;
   std::array<Reduction, 16> collecting_{}, collected_{};
   std::array<std::uint32_t, 16> arrived_{};  ///< threads that arrived without waiting

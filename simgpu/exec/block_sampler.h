@@ -51,7 +51,7 @@ class BlockSampler {
   bool any_conflict() const { return conflicts_.any(); }
   /// Decides which further blocks are run to see whether they do what others tell.
   std::uint64_t secret() const { return launch_.secret; }
-  std::uint32_t shared_bytes() const { return runner_.shared_bytes(); }
+  std::uint32_t shared_bytes() const { return runner_.own().shared_bytes(); }
   /// In order of blocks.
   std::vector<RawFinding> findings() const;
 

@@ -31,10 +31,11 @@ bool read_generic(const Warp& warp, unsigned lane, std::uint64_t address, void* 
   const std::byte* from = nullptr;
   if (address - kSharedWindow < kWindowBytes) {
     const std::uint64_t offset = address - kSharedWindow;
-    if (offset + bytes <= block.shared_bytes()) from = block.shared() + offset;
+    if (offset + bytes <= block.own().shared_bytes()) from = block.own().shared() + offset;
   } else if (address - kLocalWindow < kWindowBytes) {
     const std::uint64_t offset = address - kLocalWindow;
-    if (offset + bytes <= block.local_bytes()) from = block.local(warp, lane) + offset;
+    if (offset + bytes <= block.own().local_bytes())
+      from = block.own().local(warp.index, lane) + offset;
   } else if (block.memory().find(address, bytes) != nullptr) {
     from = block.memory().host(address);
   }
@@ -56,8 +57,8 @@ std::string read_string(const Warp& warp, unsigned lane, std::uint64_t address) 
 template <class T>
 T frame_value(const Warp& warp, unsigned lane, std::uint64_t offset) {
   T value{};
-  if (offset + sizeof(T) <= warp.block->frame_bytes()) {
-    std::memcpy(&value, warp.block->frame(warp, lane) + offset, sizeof(T));
+  if (offset + sizeof(T) <= warp.block->own().frame_bytes()) {
+    std::memcpy(&value, warp.block->own().frame(warp.index, lane) + offset, sizeof(T));
   }
   return value;
 }
@@ -325,8 +326,8 @@ const Lowered* print(const Lowered* in, Warp& warp) {
       warp.block->spend((text.size() + arguments.bytes_read()) / kBytesOfAnInstruction, in, warp);
     }
     const std::uint64_t place = base + in->option;
-    if (in->option != kNoResult && place + sizeof(result) <= warp.block->frame_bytes()) {
-      std::memcpy(warp.block->frame(warp, lane) + place, &result, sizeof(result));
+    if (in->option != kNoResult && place + sizeof(result) <= warp.block->own().frame_bytes()) {
+      std::memcpy(warp.block->own().frame(warp.index, lane) + place, &result, sizeof(result));
     }
   }
   return in + 1;

@@ -120,7 +120,7 @@ const Lowered* call(const Lowered* in, Warp& warp) {
   const std::uint32_t parameters = kernel.frame_bytes_per_thread + pointer;
   const std::uint32_t locals = kernel.info.local_bytes_per_thread + pointer;
   each_lane(warp.mask, [&](unsigned lane) {
-    std::byte* const memory = block.frame(warp, lane);
+    std::byte* const memory = block.own().frame(warp.index, lane);
     for (const PassedValue& result : site.results) {
       std::memset(memory + parameters + result.callee, 0, result.bytes);
     }
@@ -128,7 +128,7 @@ const Lowered* call(const Lowered* in, Warp& warp) {
       std::memcpy(memory + parameters + argument.callee,
                   memory + caller_place(argument, caller_pointer), argument.bytes);
     }
-    std::memset(block.local(warp, lane) + locals, 0, callee.local_bytes);
+    std::memset(block.own().local(warp.index, lane) + locals, 0, callee.local_bytes);
   });
   if (BlockCheckers* checkers = block.checkers(); checkers != nullptr && callee.local_bytes > 0) {
     checkers->new_local_variables(warp.index, warp.mask, locals, callee.local_bytes);
@@ -151,7 +151,7 @@ const Lowered* leave(const Lowered*, Warp& warp) {
   const std::uint32_t parameters =
       kernel.frame_bytes_per_thread + caller.stack_pointer + site.caller_frame_bytes;
   each_lane(warp.mask, [&](unsigned lane) {
-    std::byte* const memory = block.frame(warp, lane);
+    std::byte* const memory = block.own().frame(warp.index, lane);
     for (const PassedValue& result : site.results) {
       std::memcpy(memory + caller_place(result, caller.stack_pointer),
                   memory + parameters + result.callee, result.bytes);

@@ -12,7 +12,7 @@ namespace {
 
 /// The 64-bit variable at `offset` of the lane's .param memory.
 std::byte* variable(Warp& warp, unsigned lane, std::uint64_t offset) {
-  return warp.block->frame(warp, lane) + offset;
+  return warp.block->own().frame(warp.index, lane) + offset;
 }
 
 /// Memory that one thread frees and another gets is handed over: malloc() and free() order their

@@ -80,7 +80,7 @@ LaunchResult fail_long_launch(const LaunchContext& launch) {
   }
   result.work = runner.work();
   collector.retire(take_results(runner), false);
-  collector.finish(result, runner.shared_bytes());
+  collector.finish(result, runner.own().shared_bytes());
   result.findings.push_back(std::move(finding));
   CounterSums sums(launch.kernel.code.size());
   sums.add(runner);

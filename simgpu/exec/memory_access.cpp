@@ -32,20 +32,22 @@ void fail_shared(const Lowered* in, const Warp& warp, AccessKind kind, unsigned 
                  const LaneAddresses& addresses) {
   const BlockRunner& block = *warp.block;
   const auto outside = [&](unsigned lane) {
-    return addresses[lane] + bytes > block.shared_bytes();
+    return addresses[lane] + bytes > block.own().shared_bytes();
   };
   const auto misaligned = [&](unsigned lane) { return addresses[lane] % bytes != 0; };
   const unsigned lane =
       first_lane(warp.mask, [&](unsigned i) { return outside(i) || misaligned(i); });
-  const Place place = place_in_shared(block.launch().kernel, addresses[lane], block.shared_bytes());
+  const Place place =
+      place_in_shared(block.launch().kernel, addresses[lane], block.own().shared_bytes());
   const std::string action = describe_access(kind, bytes, "shared memory");
   if (outside(lane)) {
-    block.fail(in, warp, lane,
-               {.code = "RL0202",
-                .message = "A shared-memory access is out of bounds: it is at " + place.words +
-                           ", and the block has " + std::to_string(block.shared_bytes()) + " bytes",
-                .action = action,
-                .place = place});
+    block.fail(
+        in, warp, lane,
+        {.code = "RL0202",
+         .message = "A shared-memory access is out of bounds: it is at " + place.words +
+                    ", and the block has " + std::to_string(block.own().shared_bytes()) + " bytes",
+         .action = action,
+         .place = place});
   }
   block.fail(in, warp, lane,
              {.code = "RL0204",
@@ -59,8 +61,8 @@ void fail_local(const Lowered* in, const Warp& warp, AccessKind kind, unsigned b
   const BlockRunner& block = *warp.block;
   const std::string action = describe_access(kind, bytes, "local memory");
   const Place place{"byte " + std::to_string(address) + " of " +
-                    std::to_string(block.local_bytes()) + " bytes of local memory"};
-  if (address + bytes > block.local_bytes()) {
+                    std::to_string(block.own().local_bytes()) + " bytes of local memory"};
+  if (address + bytes > block.own().local_bytes()) {
     block.fail(
         in, warp, lane,
         {.code = "RL0203",

@@ -74,7 +74,7 @@ inline Prepared<std::uint32_t> prepare_shared(const Lowered* in, Warp& warp,
     learn_shared(in, warp, base, offset, kBytes);
   const std::uint32_t origin = base[site.first] + static_cast<std::uint32_t>(offset);
   const bool inside = static_cast<std::int64_t>(origin) + site.low >= 0 &&
-                      static_cast<std::int64_t>(origin) + site.high <= block.shared_bytes();
+                      static_cast<std::int64_t>(origin) + site.high <= block.own().shared_bytes();
   const bool aligned = ((origin | site.misalignment) & (kBytes - 1)) == 0;
   if (!inside || !aligned) [[unlikely]] {
     LaneAddresses addresses;
@@ -99,7 +99,7 @@ inline Prepared<std::uint32_t> prepare_shared(const Lowered* in, Warp& warp,
     checkers->shared({kKind, kBytes, warp.index, in->index, warp.mask, &addresses, values, false,
                       site.shape, order_of<kKind, kIsStrong>(in)});
   }
-  return {site, block.shared() + origin};
+  return {site, block.own().shared() + origin};
 }
 
 /// Counts a load by generic addresses, which waits for what it turns out to read.

@@ -48,7 +48,7 @@ class SideBySideRun {
       }
     }
     retire_finished();
-    collector_.finish(result, residents_.front().runner->shared_bytes());
+    collector_.finish(result, residents_.front().runner->own().shared_bytes());
     result.work = work_;
     if (failure && launch_.bounds_long_launches &&
         failure->finding.kind() == FindingKind::too_long) {

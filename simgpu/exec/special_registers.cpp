@@ -84,7 +84,7 @@ std::uint32_t uniform_value(Uniform what, const Lowered* in, const Warp& warp) {
       return request.dynamic_shared_bytes;
     case Uniform::total_shared:
       // In units of 128 bytes, as an H200 tells it.
-      return (block.shared_bytes() + 127) / 128 * 128;
+      return (block.own().shared_bytes() + 127) / 128 * 128;
     case Uniform::workspace_high:
       return static_cast<std::uint32_t>(request.grid_workspace >> 32);
     case Uniform::workspace_low:

@@ -243,7 +243,7 @@ template <AccessKind kKind>
                       " bytes apart";
   const std::string action = std::string(kKind == AccessKind::load ? "reads" : "writes") +
                              " a tile of " + (shared ? "shared" : "global") + " memory";
-  Place place = shared ? place_in_shared(block.launch().kernel, base, block.shared_bytes())
+  Place place = shared ? place_in_shared(block.launch().kernel, base, block.own().shared_bytes())
                        : place_in_global(block.memory(), base, tile.line_bytes());
   place.detail = FindingDetail::tile;
   block.fail(in, warp, 0,

@@ -88,7 +88,7 @@ void deliver(Warp& warp, const AsyncCopies::Copy& copy, std::uint32_t lanes) {
   const auto move = [&](auto bytes) {
     for (std::uint32_t left = lanes; left != 0; left &= left - 1) {
       const auto lane = static_cast<unsigned>(__builtin_ctz(left));
-      std::memcpy(warp.block->shared() + copy.destination[lane],
+      std::memcpy(warp.block->own().shared() + copy.destination[lane],
                   &copy.values[std::size_t{lane} * bytes], bytes);
     }
   };

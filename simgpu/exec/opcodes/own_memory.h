@@ -40,8 +40,9 @@ struct Local {
   template <AccessKind kKind>
   static void access(const Lowered* in, Warp& warp, const LaneAddresses& addresses) {
     BlockRunner& block = *warp.block;
-    move_own<kBytes, kCount, kKind>(in, warp, addresses, block.local_bytes(),
-                                    [&](unsigned lane) { return block.local(warp, lane); });
+    move_own<kBytes, kCount, kKind>(
+        in, warp, addresses, block.own().local_bytes(),
+        [&](unsigned lane) { return block.own().local(warp.index, lane); });
     count<kKind>(block, warp, addresses);
     if (BlockCheckers* checkers = block.checkers()) {
       checkers->local(
@@ -61,7 +62,7 @@ struct Local {
   template <AccessKind kKind>
   static void count(BlockRunner& block, const Warp& warp, const LaneAddresses& addresses) {
     const LocalMemoryUse::Request request =
-        block.local_use().access(warp.index, warp.mask, addresses, kBytes * kCount);
+        block.own().local_use().access(warp.index, warp.mask, addresses, kBytes * kCount);
     MemoryCounts& counts = block.counted();
     constexpr bool kLoads = kKind == AccessKind::load;
     ++(kLoads ? counts.local_load_requests : counts.local_store_requests);
@@ -79,8 +80,9 @@ struct Frame {
     BlockRunner& block = *warp.block;
     LaneAddresses addresses;
     add_offset(addresses, addresses32(warp, in->a), in->immediate);
-    move_own<kBytes, kCount, kKind>(in, warp, addresses, block.frame_bytes(),
-                                    [&](unsigned lane) { return block.frame(warp, lane); });
+    move_own<kBytes, kCount, kKind>(
+        in, warp, addresses, block.own().frame_bytes(),
+        [&](unsigned lane) { return block.own().frame(warp.index, lane); });
     return in + 1;
   }
 };

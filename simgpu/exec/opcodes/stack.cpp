@@ -17,11 +17,11 @@ const Lowered* take(const Lowered* in, Warp& warp) {
   for (std::uint32_t left = warp.mask; left != 0; left &= left - 1) {
     const auto lane = static_cast<unsigned>(__builtin_ctz(left));
     const std::uint64_t bytes = pairs(warp, in->a)[lane];
-    std::uint32_t& used = block.allocated_stack(warp, lane);
+    std::uint32_t& used = block.own().allocated_stack(warp.index, lane);
     const std::uint64_t room = stack - used;
     const std::uint64_t address =
-        bytes > room ? 0 : (block.local_bytes() - used - bytes) / alignment * alignment;
-    if (bytes > room || address < block.local_bytes() - stack) {
+        bytes > room ? 0 : (block.own().local_bytes() - used - bytes) / alignment * alignment;
+    if (bytes > room || address < block.own().local_bytes() - stack) {
       block.fail(
           in, warp, lane,
           {.code = "RL0209",
@@ -31,7 +31,7 @@ const Lowered* take(const Lowered* in, Warp& warp) {
                       "more",
            .action = "allocates"});
     }
-    used = static_cast<std::uint32_t>(block.local_bytes() - address);
+    used = static_cast<std::uint32_t>(block.own().local_bytes() - address);
     pairs(warp, in->dst)[lane] = address;
   }
   return in + 1;
@@ -40,7 +40,7 @@ const Lowered* take(const Lowered* in, Warp& warp) {
 const Lowered* save(const Lowered* in, Warp& warp) {
   for (std::uint32_t left = warp.mask; left != 0; left &= left - 1) {
     const auto lane = static_cast<unsigned>(__builtin_ctz(left));
-    pairs(warp, in->dst)[lane] = warp.block->allocated_stack(warp, lane);
+    pairs(warp, in->dst)[lane] = warp.block->own().allocated_stack(warp.index, lane);
   }
   return in + 1;
 }
@@ -48,7 +48,7 @@ const Lowered* save(const Lowered* in, Warp& warp) {
 const Lowered* restore(const Lowered* in, Warp& warp) {
   for (std::uint32_t left = warp.mask; left != 0; left &= left - 1) {
     const auto lane = static_cast<unsigned>(__builtin_ctz(left));
-    std::uint32_t& used = warp.block->allocated_stack(warp, lane);
+    std::uint32_t& used = warp.block->own().allocated_stack(warp.index, lane);
     // What was saved is no more than what is in use, whatever the program made of it.
     used = static_cast<std::uint32_t>(std::min<std::uint64_t>(used, pairs(warp, in->a)[lane]));
   }

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "simgpu/counters/traffic_log.h"
+#include "simgpu/exec/engine.h"
+#include "simgpu/isa/lowered.h"
+#include "simgpu/memory/device_memory.h"
+
+namespace simgpu {
+
+/// What all blocks of a launch share.
+struct LaunchContext {
+  const LoweredKernel& kernel;
+  const LaunchRequest& request;
+  DeviceMemory& memory;
+  const gpu_spec::GpuSpec& gpu;
+  bool checkers = true;
+  bool sectors = false;              ///< LaunchResult::sectors are wanted
+  bool places = false;               ///< LaunchResult::places are wanted
+  bool undo = false;                 ///< pages must be saved before they are stored to
+  bool repeats_on_conflict = false;  ///< is repeated when two blocks touch the same word
+  std::uint64_t instruction_budget = 0;
+  /// Instructions of one warp after which the launch takes too long: they alone take its modelled
+  /// limit, one after the other.
+  std::uint64_t warp_instructions = ~std::uint64_t{0};
+  bool bounds_long_launches = false;    ///< as EngineOptions have it
+  bool bounds_by_blocks_alone = false;  ///< likewise
+  std::uint64_t secret = 0;             ///< likewise
+  /// Of a block's traffic log; fewer where many blocks run side by side.
+  std::size_t log_entries = TrafficLog::kMaxEntries;
+  std::size_t window_bytes = ~std::size_t{0};  ///< of a block's races in global memory; likewise
+  /// Whoever asks an atomic for work lets all others of the blocks that the GPU holds ask as well.
+  bool asks_take_turns = false;
+  bool watches_values = false;  ///< BlockRunner::new_values() is wanted
+  bool notes_stores = false;    ///< memory learns which allocations were stored to, and no others
+  SectorCache* l2_memory = nullptr;  ///< as EngineOptions have it
+};
+
+}  // namespace simgpu

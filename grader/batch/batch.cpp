@@ -69,7 +69,7 @@ class Settler {
   void set(const std::string& name, const std::string& value) { kept_[name] = value; }
 
   void keep() {
-    Transaction transaction(store_.database());
+    Transaction transaction = store_.begin();
     for (const auto& [name, value] : kept_) store_.set(name, value);
     transaction.commit();
   }

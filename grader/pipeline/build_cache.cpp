@@ -141,6 +141,18 @@ BuildOutcome BuildCache::keep(const std::string& key, const BuildOutcome& outcom
   return kept;
 }
 
+void BuildCache::require_room() const {
+  constexpr std::uint64_t kLeast = std::uint64_t{1} << 20;
+  struct statvfs status {};
+  if (file_calls().statvfs(folder_.c_str(), &status) != 0) return;
+  const std::uint64_t left = std::uint64_t{status.f_bavail} * status.f_frsize;
+  if (left >= kLeast) return;
+  throw FileError(
+      fmt::format("cannot build in {}: {} bytes are left on its disk; free some space, or name "
+                  "another folder in ROOFLAB_CACHE",
+                  folder_.string(), left));
+}
+
 void BuildCache::prune(std::size_t most) const {
   using Time = std::filesystem::file_time_type;
   const Time now = Time::clock::now();

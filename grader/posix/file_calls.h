@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/types.h>
 #include <unistd.h>
 
@@ -37,6 +38,7 @@ struct FileCalls {
   };
   std::function<int(int file, int operation)> flock = ::flock;
   std::function<int(const char* path, struct stat* status)> lstat = ::lstat;
+  std::function<int(const char* path, struct statvfs* status)> statvfs = ::statvfs;
   std::function<int(const char* path, uid_t user, gid_t group)> lchown = ::lchown;
   std::function<int(const char* path, mode_t mode)> chmod = ::chmod;
 };

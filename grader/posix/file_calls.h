@@ -61,7 +61,7 @@ class InstalledFileCalls {
 
 /// The calls that count: the system's, unless a test has installed others.
 inline const FileCalls& file_calls() {
-  static const FileCalls system;
+  static const FileCalls& system = *new FileCalls;  // there until the process has ended
   const FileCalls* installed = InstalledFileCalls::installed_;
   return installed == nullptr ? system : *installed;
 }

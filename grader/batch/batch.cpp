@@ -12,6 +12,7 @@
 #include "grader/batch/free_text.h"
 #include "grader/batch/hidden_cases.h"
 #include "grader/batch/manual_points.h"
+#include "grader/batch/outputs/attempts.h"
 #include "grader/batch/plan.h"
 #include "grader/batch/raw_answers.h"
 #include "grader/batch/run_gradings.h"
@@ -69,7 +70,7 @@ class Settler {
   void set(const std::string& name, const std::string& value) { kept_[name] = value; }
 
   void keep() {
-    Transaction transaction(store_.database());
+    Transaction transaction = store_.begin();
     for (const auto& [name, value] : kept_) store_.set(name, value);
     transaction.commit();
   }
@@ -290,10 +291,18 @@ BatchSummary Batch::write(const Course& course, const BatchWork& work, BatchList
     return from_evidence(store_.evidence(grading));
   };
   for (const char* name : {"", "feedback", "gradescope"}) remove_unfinished(folder_.path() / name);
-  write_file_atomically(folder_.path() / "free_text.csv", free_text_table(store_, course));
-  write_file_atomically(folder_.path() / "hidden_cases.csv", hidden_case_table(store_, results));
-  write_raw_answers(folder_.path(), store_, course);
-  write_outputs(folder_.path(), results, load, gpu_of(results, work.gpu_specs), outputs(work));
+  Attempts attempts;
+  attempts.make([&] {
+    write_outputs(folder_.path(), results, load, gpu_of(results, work.gpu_specs), outputs(work));
+  });
+  attempts.make([&] {
+    write_file_atomically(folder_.path() / "free_text.csv", free_text_table(store_, course));
+  });
+  attempts.make([&] {
+    write_file_atomically(folder_.path() / "hidden_cases.csv", hidden_case_table(store_, results));
+  });
+  attempts.make([&] { write_raw_answers(folder_.path(), store_, course); });
+  attempts.end();
   return summary;
 }
 

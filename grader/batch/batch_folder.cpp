@@ -8,32 +8,44 @@
 #include <cstring>
 #include <system_error>
 
+#include "grader/posix/file_calls.h"
+#include "grader/spec/files.h"
+
 namespace rooflab {
+namespace {
+
+[[noreturn]] void fail_to_write(const std::filesystem::path& folder, int error) {
+  const bool is_full = error == ENOSPC || error == EDQUOT;
+  throw BatchError(
+      fmt::format("cannot write to {}: {}; {}name a folder with --out that can be written to",
+                  folder.string(), std::strerror(error), is_full ? "free some space, or " : ""));
+}
+
+}  // namespace
 
 BatchFolder::BatchFolder(const std::filesystem::path& path)
     : path_(std::filesystem::absolute(path).lexically_normal()) {
   if (!path_.has_filename()) path_ = path_.parent_path();  // "grades/"
-  std::error_code error;
-  // Names and grades of a class are nobody else's business.
-  if (std::filesystem::create_directories(path_, error)) {
-    std::filesystem::permissions(path_, std::filesystem::perms::owner_all, error);
-  }
+  constexpr mode_t kFolderMode = 0700, kFileMode = 0600;   // grades are nobody else's business
+  if (const auto error = make_folders(path_.parent_path())) fail_to_write(path_, error.value());
+  const auto mkdir = [&] { return file_calls().mkdir(path_.c_str(), kFolderMode); };
+  if (uninterrupted(mkdir) != 0 && errno != EEXIST) fail_to_write(path_, errno);
   const auto file = path_ / "batch.lock";
-  constexpr int kMode = 0600;
-  if (!error) {
-    lock_ = Descriptor(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, kMode));
-    if (!lock_.valid()) error = std::error_code(errno, std::generic_category());
-  }
-  if (error) {
-    throw BatchError(
-        fmt::format("cannot write to {}: {}; name a folder with --out that can be written to",
-                    path_.string(), error.message()));
-  }
-  if (::flock(lock_.get(), LOCK_EX | LOCK_NB) != 0) {
+  lock_ = Descriptor(uninterrupted([&] {
+    constexpr int kFlags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW;
+    return file_calls().open(file.c_str(), kFlags, kFileMode);
+  }));
+  if (!lock_.valid()) fail_to_write(path_, errno);
+  const auto lock = [&] { return file_calls().flock(lock_.get(), LOCK_EX | LOCK_NB); };
+  if (uninterrupted(lock) == 0) return;
+  if (errno == EWOULDBLOCK) {
     throw BatchError(fmt::format(
         "another batch is at work in {}; wait for its end, or name another folder with --out",
         path_.string()));
   }
+  throw BatchError(
+      fmt::format("cannot lock {}: {}; name a folder with --out on a file system that has locks",
+                  file.string(), std::strerror(errno)));
 }
 
 void BatchFolder::remove_jobs() const {

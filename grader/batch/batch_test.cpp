@@ -243,7 +243,7 @@ TEST_F(ClassFixture, TextsAreThoseThatTheWorkerReadAndWaitWhereItDidNot) {
   hand_in("ada", "why = \"since\"\n", "answers.toml");
   run();
   // As a grader of before kept it.
-  Store(out() / "batch.sqlite").database().execute("UPDATE hand_questions SET answer = NULL");
+  Database(out() / "batch.sqlite").execute("UPDATE hand_questions SET answer = NULL");
   run();
   EXPECT_THAT(read_file(out() / "free_text.csv"),
               AllOf(HasSubstr("ada,1,why,,4,,,pending,"), HasSubstr("see the file in answers/")));

@@ -4,7 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <sstream>
+#include <iterator>
 
 #include "grader/batch/free_text.h"
 #include "grader/batch/intake/late_policy.h"
@@ -14,69 +14,6 @@
 
 namespace rooflab {
 namespace {
-
-std::vector<std::string> words_of(const std::string& text) {
-  std::istringstream stream(text);
-  std::vector<std::string> words;
-  for (std::string word; stream >> word;) words.push_back(word);
-  return words;
-}
-
-std::vector<TaskLine> task_lines(Database& database, const std::string& grading) {
-  Statement row(
-      database,
-      "SELECT task, title, bonus, verdict, score, max_score, codes, time_us, efficiency, "
-      "roofline_us, flops, bytes, peak, lost_groups FROM task_results WHERE grading = ? ORDER BY "
-      "position");
-  row.bind(grading);
-  std::vector<TaskLine> lines;
-  while (row.step()) {
-    TaskLine line;
-    line.id = row.text();
-    line.title = row.text();
-    line.bonus = row.truth();
-    line.verdict = verdict_of(row.text()).value_or(Verdict::grader_fault);
-    line.score = row.real();
-    line.max_score = row.real();
-    line.codes = words_of(row.text());
-    line.time_us = row.optional_real();
-    line.efficiency = row.real();
-    line.roofline_us = row.real();
-    line.flops = row.real();
-    line.bytes = row.real();
-    line.peak = row.text();
-    line.lost_groups = words_of(row.text());
-    lines.push_back(std::move(line));
-  }
-  return lines;
-}
-
-/// What a grading noted for people, which the evidence alone has.
-void add_notes_for_people(Database& database, const std::string& grading,
-                          std::vector<TaskLine>& lines) {
-  Statement row(database,
-                "SELECT evidence FROM gradings WHERE name = ? AND instr(evidence, "
-                "'\"for_people\":[\"') > 0");
-  row.bind(grading);
-  if (!row.step()) return;
-  try {
-    for (const TaskResult& task : from_evidence(row.text()).tasks) {
-      const auto line = std::ranges::find(lines, task.id, &TaskLine::id);
-      if (line != lines.end()) line->for_people = task.for_people;
-    }
-  } catch (const EvidenceError& error) {  // it is one grading's, and no reason to have no tables
-    if (!lines.empty()) lines.front().for_people.push_back(error.what());
-  }
-}
-
-/// The last time that anything was graded, so that writing the outputs again changes nothing.
-std::string last_graded(Database& database) {
-  Statement row(database, "SELECT max(graded_at) FROM gradings");
-  row.step();
-  const auto time = row.optional_integer();
-  if (!time) return "never";
-  return utc_time(*time);
-}
 
 PartSummary summary_of(const PartSpec& part) {
   PartSummary summary{.number = part.number, .title = part.title};
@@ -141,7 +78,9 @@ class Collector {
       results.parts.push_back(summary_of(part));
       results.versions += (results.versions.empty() ? "" : "; ") + course_.versions.at(part.number);
     }
-    results.graded_at = last_graded(store_.database());
+    // Not the time of day, so that writing the outputs again changes nothing.
+    const auto graded_at = store_.last_graded_at();
+    results.graded_at = graded_at ? utc_time(*graded_at) : "never";
     std::map<std::string, std::vector<ManualPoints>> manual;
     for (const ManualRow& row : store_.manual_points()) {
       manual[row.student].push_back(
@@ -164,6 +103,7 @@ class Collector {
           outcome(student, handed_in ? &own->second : nullptr, manual[student.key]));
     }
     for (PartSummary& summary : results.parts) take_recorded_maximum(results, summary);
+    std::ranges::move(unread_, std::back_inserter(results.problems));
     return results;
   }
 
@@ -226,10 +166,12 @@ class Collector {
     outcome.lateness = late.why;
     outcome.state = state_of(grade->grading.state);
     outcome.why = grade->grading.why;
-    fill_scores(outcome, grade->grading.name);
+    fill_points(outcome, grade->grading.name);
+    fill_tasks(outcome, student.key, grade->grading.name);
     if (outcome.state == PartState::graded) add_free_texts(outcome, student.key);
     if (grade->previous) {
-      outcome.previous_total = store_.total_of(*grade->previous) * late.keeps;
+      const GradedPoints before = store_.points_of(*grade->previous).value_or(GradedPoints());
+      outcome.previous_total = (before.score + before.bonus) * late.keeps;
     }
     return outcome;
   }
@@ -266,29 +208,35 @@ class Collector {
     }
   }
 
-  void fill_scores(PartOutcome& outcome, const std::string& grading) {
-    Statement row(
-        store_.database(),
-        "SELECT score, bonus, max_score, evidence IS NOT NULL FROM gradings WHERE name = ?");
-    row.bind(grading);
-    if (!row.step()) return;
-    const double score = row.real();
-    const double bonus = row.real();
-    const auto max_score = row.optional_real();
-    if (outcome.state == PartState::graded) {
-      outcome.score = score;
-      outcome.bonus = bonus;
-      outcome.max_score = max_score;
+  void fill_points(PartOutcome& outcome, const std::string& grading) {
+    const auto points = store_.points_of(grading);
+    if (!points || outcome.state != PartState::graded) return;
+    outcome.score = points->score;
+    outcome.bonus = points->bonus;
+    outcome.max_score = points->max_score;
+  }
+
+  /// Evidence that cannot be read costs the details of its grading alone.
+  void fill_tasks(PartOutcome& outcome, const std::string& student, const std::string& grading) {
+    const std::string evidence = store_.evidence(grading);
+    if (evidence.empty()) return;
+    outcome.grading = grading;
+    try {
+      outcome.tasks = task_lines(from_evidence(evidence));
+    } catch (const EvidenceError& error) {
+      outcome.tasks_unread = true;
+      unread_.push_back(
+          fmt::format("{}, part {}: the points are known, and what they were given for cannot be "
+                      "read: {}; grade it again with --regrade",
+                      one_line(student), outcome.part, error.what()));
     }
-    if (row.truth()) outcome.grading = grading;
-    outcome.tasks = task_lines(store_.database(), grading);
-    add_notes_for_people(store_.database(), grading, outcome.tasks);
   }
 
   Store& store_;
   const Course& course_;
   const LatePolicy& policy_;
   std::map<std::pair<std::string, int>, std::vector<FreeText>> texts_;
+  std::vector<std::string> unread_;
   bool has_roster_ = false;
 };
 

@@ -101,20 +101,30 @@ TEST_F(DyingWorkersTest, EvidenceThatNobodyCanReadCostsItsOwnDetailsAlone) {
   hand_in("ada", "xxxxx xxxxx");
   hand_in("eve", "xxx");
   run();
-  const std::string grades = read_file(out() / "grades.csv");
+  const std::string ada = row_of("ada"), eve = row_of("eve");
+  const std::string canvas = read_file(out() / "canvas.csv");
+  EXPECT_THAT(eve, HasSubstr(",graded,3,10,"));
+  EXPECT_THAT(eve, HasSubstr(",0 of 1,count wrong-answer 3/10,"));
   for (const char* nonsense :
-       {"[[[[", "{\"version\":3}", "{\"version\":999}", "\"for_people\":[\""}) {
+       {"[[[[", "{\"version\":3}", "{\"version\":999}", "\"for_people\":[\"", ""}) {
     {
       Database database(out() / "batch.sqlite");
-      Statement(database,
-                "UPDATE gradings SET evidence = ? || '\"for_people\":[\"' WHERE score = 3")
+      Statement(database, "UPDATE gradings SET evidence = ? WHERE score = 3")
           .bind(std::string(nonsense) + std::string(100'000, '['))
           .run();
     }
     std::filesystem::remove(out() / "grades.csv");
     std::filesystem::remove_all(out() / "feedback");
+    listener_.lines.clear();
     EXPECT_THAT(complaint([&] { run(); }), HasSubstr("grade it again")) << nonsense;
-    EXPECT_EQ(read_file(out() / "grades.csv"), grades);
+    EXPECT_THAT(listener_.lines,
+                Contains(HasSubstr("eve, part 1: the points are known, and what they were given "
+                                   "for cannot be read: this is no evidence of a grade")));
+    EXPECT_EQ(row_of("ada"), ada);
+    std::string expected = eve;
+    expected.replace(expected.find("0 of 1,count wrong-answer 3/10"), 30, ",");
+    EXPECT_EQ(row_of("eve"), expected) << "its points are what they were";
+    EXPECT_EQ(read_file(out() / "canvas.csv"), canvas);
     expect_every_output({"ada", "eve"});
   }
 }

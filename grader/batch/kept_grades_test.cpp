@@ -182,7 +182,7 @@ TEST_F(ClassFixture, HiddenCasesAreKeptWholeForInstructorsAndInNothingOfAStudent
 TEST_F(ClassFixture, HiddenCasesThatAnotherVersionKeptDoNotStopTheOutputs) {
   hand_in("ada", "xx");
   run();
-  Store(out() / "batch.sqlite").database().execute("UPDATE gradings SET revealed = '{}'");
+  Database(out() / "batch.sqlite").execute("UPDATE gradings SET revealed = '{}'");
   run();
   EXPECT_THAT(read_file(out() / "hidden_cases.csv"), HasSubstr("another version of the grader"));
 }

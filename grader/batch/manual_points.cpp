@@ -169,7 +169,7 @@ ManualImport import_manual_points(Store& store, const Course& course, std::strin
   const CsvFile file = read_points(text, name);
   RowReader reader(store, course, file);
   ManualImport import;
-  Transaction transaction(store.database());
+  Transaction transaction = store.begin();
   for (std::size_t i = 1; i < file.rows.size(); ++i) {
     const auto row = reader.read(file.rows[i].fields, fmt::format("{}, row {}", name, i + 1));
     if (!row) continue;

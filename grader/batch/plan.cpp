@@ -34,7 +34,7 @@ class Planner {
   }
 
   Plan run() {
-    Transaction transaction(store_.database());
+    Transaction transaction = store_.begin();
     for (const SubmissionRow& submission : store_.submissions()) {
       const bool named = is_named(submission);
       if (!submission.counts || !submission.problem.empty()) continue;

@@ -57,7 +57,7 @@ class ClassTaker {
     const IntakeOptions intake{.wanted = course_.wanted_files(),
                                .unpacker = options_.unpacker,
                                .sandbox = options_.sandbox};
-    Transaction transaction(store_.database());
+    Transaction transaction = store_.begin();
     keep_roster();
     store_.forget_presence();
     for (std::size_t first = 0; first < entries.size(); first += options_.jobs) {

@@ -1,5 +1,7 @@
 #include "grader/cli/author_options.h"
 
+#include <CLI/CLI.hpp>
+
 #include "grader/author/verify/claim.h"
 
 namespace rooflab {

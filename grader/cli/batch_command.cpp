@@ -10,15 +10,13 @@
 #include <thread>
 
 #include "grader/batch/batch.h"
-#include "grader/batch/execute/kubernetes.h"
 #include "grader/batch/execute/local_executor.h"
-#include "grader/batch/execute/slurm_executor.h"
-#include "grader/batch/execute/task_list.h"
 #include "grader/batch/free_text.h"
 #include "grader/batch/job_files.h"
 #include "grader/batch/outputs/class_words.h"
 #include "grader/batch/outputs/code_titles.h"
 #include "grader/cli/class_progress.h"
+#include "grader/cli/clusters.h"
 #include "grader/cli/devices.h"
 #include "grader/cli/grading.h"
 #include "grader/cli/replay.h"
@@ -61,31 +59,18 @@ std::filesystem::path grader_of(const Installation& installation) {
 std::unique_ptr<Executor> executor_of(const BatchOptions& options, const Installation& installation,
                                       const Share& share, const std::filesystem::path& folder,
                                       BatchListener& listener) {
-  constexpr std::uint64_t kMemoryMib = 8192;
   const auto grader = grader_of(installation);
-  if (options.executor == "slurm") {
-    return std::make_unique<SlurmExecutor>(
-        SlurmOptions{.grader = grader,
-                     .folder = folder / "slurm",
-                     .sbatch_arguments = options.executor_arguments,
-                     .at_most = share.jobs,
-                     .cpus = share.threads,
-                     .memory_mib = kMemoryMib,
-                     .progress = [&listener](const std::string& line) { listener.say(line); }});
+  if (options.executor == "local") {
+    return std::make_unique<LocalExecutor>(LocalOptions{.grader = grader, .jobs = share.jobs});
   }
-  if (options.executor == "kubernetes") {
-    KubernetesOptions kubernetes{
-        .folder = folder / "kubernetes",
-        .volume = folder,
-        .grader = grader,
-        .at_most = share.jobs,
-        .cpus = share.threads,
-        .memory_mib = kMemoryMib,
-        .progress = [&listener](const std::string& line) { listener.say(line); }};
-    read_kubernetes_arguments(options.executor_arguments, kubernetes);
-    return std::make_unique<KubernetesExecutor>(std::move(kubernetes));
-  }
-  return std::make_unique<LocalExecutor>(LocalOptions{.grader = grader, .jobs = share.jobs});
+  return cluster_executor(
+      {.executor = options.executor,
+       .arguments = options.executor_arguments,
+       .grader = grader,
+       .folder = folder,
+       .at_most = share.jobs,
+       .cpus = share.threads,
+       .progress = [&listener](const std::string& line) { listener.say(line); }});
 }
 
 /// "1=48213" -> the number of part 1's assignment on Canvas.
@@ -223,6 +208,7 @@ int exit_code_of(const BatchSummary& summary) {
 }  // namespace
 
 int grade_class(const BatchOptions& options, const Installation& installation) {
+  if (options.executor != "local") require_clusters("--executor " + options.executor);
   insist_on_isolation(options.sandbox);
   const Toolchain toolchain = find_toolchain(installation);
   try {
@@ -259,7 +245,7 @@ int grade_class(const BatchOptions& options, const Installation& installation) {
 
 int grade_task_of_list(const std::string& list, std::size_t index,
                        const Installation& installation) {
-  return run_task(grader_of(installation), list, index);
+  return run_cluster_task(grader_of(installation), list, index);
 }
 
 int grade_job(const std::string& folder, const Installation& installation) {

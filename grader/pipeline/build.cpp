@@ -366,6 +366,7 @@ BuildOutcome Builder::make(const Step& step) const {
   if (auto known = cache.find(step.key)) return *known;
   const TemporaryFolder staging(cache.folder());
   BuildOutcome outcome = run(staging.path(), step);
+  if (outcome.end != BuildOutcome::End::built) cache.require_room();
   if (!outcome.repeatable) return outcome;
   BuildOutcome kept = cache.keep(step.key, outcome, staging.path());
   cache.prune();

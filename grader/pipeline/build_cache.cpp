@@ -1,6 +1,7 @@
 #include "grader/pipeline/build_cache.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 #include <cstring>
 #include <vector>
 
+#include "grader/posix/file_calls.h"
 #include "grader/spec/files.h"
 
 namespace rooflab {
@@ -16,19 +18,39 @@ namespace {
 
 namespace fs = std::filesystem;
 
-[[noreturn]] void fail_to_keep(const fs::path& folder, const std::string& reason) {
-  throw FileError(
-      fmt::format("cannot keep a build in {}: {}; check the disk", folder.string(), reason));
+/// Graders that may put an entry of their own in place of a stale one while we do.
+constexpr int kMostOthers = 8;
+
+/// Beside the messages of a build that failed. What merely lacks its library is a damaged entry.
+constexpr const char* kFailedName = "failed";
+
+[[noreturn]] void fail_to_keep(const fs::path& folder, int error) {
+  const char* remedy = error == ENOSPC || error == EDQUOT
+                           ? "free some space, or name another folder in ROOFLAB_CACHE"
+                           : "check that disk, or name another folder in ROOFLAB_CACHE";
+  throw FileError(fmt::format("cannot keep a build in {}: {}; {}", folder.string(),
+                              std::strerror(error), remedy));
+}
+
+/// A call that fails by errno, for `folder`.
+template <typename Call>
+void require(const fs::path& folder, const Call& call) {
+  if (uninterrupted(call) != 0) fail_to_keep(folder, errno);
+}
+
+/// Whether there is a regular file, not a link to one; nothing where that cannot be said.
+std::optional<bool> has_file(const fs::path& path) {
+  struct stat status {};
+  if (uninterrupted([&] { return file_calls().lstat(path.c_str(), &status); }) == 0) {
+    return S_ISREG(status.st_mode);
+  }
+  return errno == ENOENT ? std::optional(false) : std::nullopt;
 }
 
 /// Makes a file or folder ours, and its mode `mode`.
-void make_ours(const fs::path& path, fs::perms mode) {
-  std::error_code error;
-  if (::lchown(path.c_str(), ::geteuid(), ::getegid()) != 0) {
-    fail_to_keep(path, std::strerror(errno));
-  }
-  fs::permissions(path, mode, error);
-  if (error) fail_to_keep(path, error.message());
+void make_ours(const fs::path& path, mode_t mode) {
+  require(path, [&] { return file_calls().lchown(path.c_str(), ::geteuid(), ::getegid()); });
+  require(path, [&] { return file_calls().chmod(path.c_str(), mode); });
 }
 
 /// Leaves nothing in `staging` but what was built, and no rights to the user that the compiler had:
@@ -36,21 +58,24 @@ void make_ours(const fs::path& path, fs::perms mode) {
 void take_over(const fs::path& staging) {
   std::vector<fs::path> extra;
   std::error_code error;
-  for (const auto& entry : fs::directory_iterator(staging, error)) {
-    if (entry.path().filename() != BuildCache::kFileName) extra.push_back(entry.path());
+  for (fs::directory_iterator at(staging, error), end; !error && at != end; at.increment(error)) {
+    if (at->path().filename() != BuildCache::kFileName) extra.push_back(at->path());
   }
-  for (const fs::path& path : extra) fs::remove_all(path, error);
-  constexpr auto kReadableByAll = fs::perms::owner_read | fs::perms::owner_write |
-                                  fs::perms::group_read | fs::perms::others_read;
+  for (const fs::path& path : extra) {
+    if (!error) fs::remove_all(path, error);
+  }
+  if (error) fail_to_keep(staging, error.value());
   const fs::path built = staging / BuildCache::kFileName;
-  if (fs::is_regular_file(fs::symlink_status(built, error))) make_ours(built, kReadableByAll);
-  make_ours(staging, fs::perms::owner_all | fs::perms::group_exec | fs::perms::others_exec);
+  const auto is_there = has_file(built);
+  if (!is_there) fail_to_keep(staging, errno);
+  if (*is_there) make_ours(built, 0644);
+  make_ours(staging, 0711);
 }
 
 /// For us alone: whole sources stand in keys and messages.
 void write_private(const fs::path& file, const std::string& text) {
   write_file_atomically(file, text);
-  make_ours(file, fs::perms::owner_read | fs::perms::owner_write);
+  make_ours(file, 0600);
 }
 
 }  // namespace
@@ -81,9 +106,14 @@ std::optional<BuildOutcome> BuildCache::find(const std::string& key) const {
     // The key's time says when the entry was last of use.
     std::filesystem::last_write_time(place / "key", std::filesystem::file_time_type::clock::now(),
                                      error);
-    if (std::filesystem::is_regular_file(outcome.library, error)) return outcome;
-    outcome.end = BuildOutcome::End::failed;
-    outcome.library.clear();
+    const auto failed = has_file(place / kFailedName);
+    if (!failed) return std::nullopt;
+    if (*failed) {
+      outcome.end = BuildOutcome::End::failed;
+      outcome.library.clear();
+    } else if (!has_file(outcome.library).value_or(false)) {
+      return std::nullopt;
+    }
     return outcome;
   } catch (const FileError&) {
     return std::nullopt;  // being removed, or broken: build anew
@@ -94,20 +124,33 @@ BuildOutcome BuildCache::keep(const std::string& key, const BuildOutcome& outcom
                               const std::filesystem::path& staging) const {
   take_over(staging);
   write_private(staging / "messages", outcome.messages);
+  if (outcome.end != BuildOutcome::End::built) write_private(staging / kFailedName, "");
   write_private(staging / "key", key);
   const std::filesystem::path place = entry(key);
-  std::error_code error;
-  std::filesystem::rename(staging, place, error);
-  if (error) {  // an entry is there: the same from another grader, or a stale one that find()
-                // refused
+  const auto rename = [&] { return file_calls().rename(staging.c_str(), place.c_str()); };
+  for (int others = 0; uninterrupted(rename) != 0; ++others) {
+    const bool is_taken = errno == ENOTEMPTY || errno == EEXIST || errno == ENOTDIR;
+    if (!is_taken || others == kMostOthers) fail_to_keep(folder_, errno);
+    // An entry is there: the same from another grader, or a stale one that find() refused.
     if (auto existing = find(key)) return *existing;
-    std::filesystem::remove_all(place, error);
-    std::filesystem::rename(staging, place, error);
-    if (error) fail_to_keep(folder_, error.message());
+    std::error_code ignored;  // what is not removed, the next renaming tells of
+    std::filesystem::remove_all(place, ignored);
   }
   BuildOutcome kept = outcome;
   if (kept.end == BuildOutcome::End::built) kept.library = place / kFileName;
   return kept;
+}
+
+void BuildCache::require_room() const {
+  constexpr std::uint64_t kLeast = std::uint64_t{1} << 20;
+  struct statvfs status {};
+  if (file_calls().statvfs(folder_.c_str(), &status) != 0) return;
+  const std::uint64_t left = std::uint64_t{status.f_bavail} * status.f_frsize;
+  if (left >= kLeast) return;
+  throw FileError(
+      fmt::format("cannot build in {}: {} bytes are left on its disk; free some space, or name "
+                  "another folder in ROOFLAB_CACHE",
+                  folder_.string(), left));
 }
 
 void BuildCache::prune(std::size_t most) const {
@@ -116,7 +159,9 @@ void BuildCache::prune(std::size_t most) const {
   std::vector<std::pair<Time, std::filesystem::path>> entries;
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(folder_, error)) {
-    const bool half_built = entry.path().filename().string().starts_with("tmp.");
+    // What a grader left that was killed, while it built or while it pruned.
+    const bool half_built = entry.path().filename().string().starts_with("tmp.") ||
+                            !std::filesystem::exists(entry.path() / "key", error);
     const Time used =
         std::filesystem::last_write_time(half_built ? entry.path() : entry.path() / "key", error);
     if (error) continue;  // someone else is removing it

@@ -26,6 +26,11 @@ class BuildCache {
   BuildOutcome keep(const std::string& key, const BuildOutcome& outcome,
                     const std::filesystem::path& staging) const;
 
+  /// A compiler that had no room failed, and no student for it. Its messages do not say so: anybody
+  /// can write them.
+  /// @throws FileError where there is no room now
+  void require_room() const;
+
   /// Removes the entries least recently found, so that at most `most` stay, and what graders that
   /// were killed a day ago or longer left half-built. Entries found within the last hour always
   /// stay: a grader may be about to load them.

@@ -7,18 +7,22 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <map>
 #include <thread>
 
 #include "grader/pipeline/build.h"
+#include "grader/posix/file_calls_testing.h"
 #include "grader/spec/files.h"
 
 namespace rooflab {
 namespace {
 
 using End = BuildOutcome::End;
+using testing::HasSubstr;
 
 class BuildCacheTest : public testing::Test {
  protected:
@@ -105,6 +109,90 @@ TEST_F(BuildCacheTest, SecondGraderWithTheSameBuildUsesTheFirst) {
   EXPECT_EQ(read_file(keep("key", "second", "").library), "first");
 }
 
+// The compiler said nothing against it, so no student hears that it does not compile.
+TEST_F(BuildCacheTest, AnEntryThatLostItsLibraryIsNoFailedBuild) {
+  std::filesystem::remove(keep("key", "library", "").library);
+  EXPECT_FALSE(cache_.find("key").has_value());
+  EXPECT_EQ(read_file(keep("key", "library", "").library), "library");
+  EXPECT_EQ(cache_.find("key")->end, End::built);
+}
+
+TEST_F(BuildCacheTest, AnEntryThatCannotBeReadJustNowIsBuiltAnewAndNotTakenFromOthers) {
+  const auto library = keep("key", "library", "").library;
+  {
+    FileCalls calls;
+    let_fail(calls.lstat, EIO);
+    const InstalledFileCalls installed(calls);
+    EXPECT_FALSE(cache_.find("key").has_value());
+  }
+  for (const int first : {0, 2}) {  // of the key and of the messages
+    FileCalls calls;
+    let_fail(calls.read, EIO, first);
+    const InstalledFileCalls installed(calls);
+    EXPECT_FALSE(cache_.find("key").has_value());
+  }
+  EXPECT_EQ(keep("key", "built anew", "").library, library);
+  EXPECT_EQ(read_file(library), "library");
+}
+
+TEST_F(BuildCacheTest, WhateverFailsWhileABuildIsKeptLeavesNothingAndSaysWhatToDo) {
+  using Failure = std::pair<const char*, std::function<void(FileCalls&, int error)>>;
+  const Failure failures[] = {
+      {"write", [](FileCalls& calls, int error) { let_fail(calls.write, error); }},
+      {"write, of the key", [](FileCalls& calls, int error) { let_fail(calls.write, error, 1); }},
+      {"fsync", [](FileCalls& calls, int error) { let_fail(calls.fsync, error); }},
+      {"rename, of a file", [](FileCalls& calls, int error) { let_fail(calls.rename, error); }},
+      {"rename", [](FileCalls& calls, int error) { let_fail(calls.rename, error, 2); }},
+      {"lchown", [](FileCalls& calls, int error) { let_fail(calls.lchown, error); }},
+      {"chmod", [](FileCalls& calls, int error) { let_fail(calls.chmod, error); }},
+      {"lstat", [](FileCalls& calls, int error) { let_fail(calls.lstat, error); }},
+  };
+  for (const auto& [name, let_it_fail] : failures) {
+    for (const int error : {ENOSPC, EIO}) {
+      std::string said;
+      {
+        FileCalls calls;
+        let_it_fail(calls, error);
+        const InstalledFileCalls installed(calls);
+        try {
+          keep("key", "library", "messages");
+        } catch (const FileError& failure) {
+          said = failure.what();
+        }
+      }
+      EXPECT_THAT(said, HasSubstr(std::strerror(error))) << name;
+      EXPECT_THAT(said, HasSubstr(error == ENOSPC ? "free some space" : "check")) << name;
+      EXPECT_FALSE(cache_.find("key").has_value()) << name;
+      EXPECT_TRUE(std::filesystem::is_empty(cache_.folder())) << name << " left something behind";
+    }
+  }
+  EXPECT_EQ(read_file(keep("key", "library", "").library), "library");
+}
+
+TEST_F(BuildCacheTest, ARenameThatFailsTakesNoEntryAway) {
+  const auto library = keep("key", "library", "").library;
+  FileCalls calls;
+  let_fail(calls.rename, EIO, 2, 1);  // two are of files
+  let_fail(calls.read, EIO, 0, 1);    // and the entry cannot be looked at just then
+  {
+    const InstalledFileCalls installed(calls);
+    EXPECT_THROW(keep("key", "another", ""), FileError);
+  }
+  EXPECT_EQ(read_file(library), "library");
+}
+
+TEST_F(BuildCacheTest, SignalsCostNothing) {
+  FileCalls calls;
+  let_fail(calls.lchown, EINTR, 0, 1);
+  let_fail(calls.rename, EINTR, 2, 1);
+  let_fail(calls.chmod, EINTR, 0, 1);
+  let_fail(calls.fsync, EINTR, 0, 1);
+  let_write_little(calls, 2);
+  const InstalledFileCalls installed(calls);
+  EXPECT_EQ(read_file(keep("key", "library", "a warning").library), "library");
+  EXPECT_EQ(cache_.find("key")->messages, "a warning");
+}
+
 TEST_F(BuildCacheTest, GradersAtTheSameTimeAllEndWithALibrary) {
   std::vector<std::jthread> graders;
   std::atomic<int> good = 0;
@@ -132,6 +220,17 @@ TEST_F(BuildCacheTest, PrunesWhatWasNotUsedForLongest) {
   EXPECT_FALSE(cache_.find("1").has_value());
   EXPECT_FALSE(cache_.find("3").has_value());
   EXPECT_TRUE(cache_.find("4").has_value());
+}
+
+TEST_F(BuildCacheTest, PrunesWhatAKilledGraderHasPrunedByHalf) {
+  const auto half = keep("key", "library", "").library.parent_path();
+  std::filesystem::remove(half / "key");
+  cache_.prune();
+  EXPECT_TRUE(std::filesystem::exists(half)) << "another grader may be at it just now";
+  std::filesystem::last_write_time(
+      half, std::filesystem::file_time_type::clock::now() - std::chrono::hours(25));
+  cache_.prune();
+  EXPECT_FALSE(std::filesystem::exists(half));
 }
 
 TEST_F(BuildCacheTest, NeverPrunesWhatIsInUse) {

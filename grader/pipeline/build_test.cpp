@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "grader/pipeline/elf_symbols.h"
+#include "grader/posix/file_calls.h"
 #include "grader/spec/files.h"
 
 namespace rooflab {
@@ -381,6 +382,29 @@ TEST_F(BuilderTest, ACompilerThatWasStoppedOnABusyMachineGetsAnotherTry) {
   options_.time_limit_s = 120;
   const BuildOutcome again = build(kGood);
   EXPECT_EQ(again.end, End::built) << again.messages;
+}
+
+TEST_F(BuilderTest, ACompilerWithoutRoomIsNoErrorOfTheSource) {
+  FileCalls calls;
+  calls.statvfs = [](const char* path, struct statvfs* status) {
+    const int result = ::statvfs(path, status);
+    status->f_bavail = 0;
+    return result;
+  };
+  const std::string wrong = "void scale(float*, int) { not C++ }\n";
+  {
+    const InstalledFileCalls installed(calls);
+    try {
+      build(wrong);
+      FAIL();
+    } catch (const FileError& error) {
+      EXPECT_THAT(error.what(), HasSubstr("0 bytes are left on its disk; free some space"));
+    }
+    EXPECT_EQ(build(kGood).end, End::built) << "it needed no more";
+  }
+  const BuildOutcome outcome = build(wrong);
+  EXPECT_EQ(outcome.end, End::failed);
+  EXPECT_FALSE(outcome.cached) << "nothing was kept of it";
 }
 
 TEST_F(BuilderTest, ErrorsNamePlacesInTheSubmissionAndNoFolderOfOurs) {

@@ -3,11 +3,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <cstddef>
 #include <span>
+#include <string_view>
 
 #include "grader/posix/descriptor.h"
+#include "grader/posix/file_calls.h"
 
 namespace rooflab {
 
@@ -16,12 +17,8 @@ namespace rooflab {
 /// @param name what /proc shows of it
 inline Descriptor file_in_memory(const char* name, std::span<const std::byte> bytes) {
   Descriptor file(memfd_create(name, MFD_CLOEXEC));
-  while (file.valid() && !bytes.empty()) {
-    const ssize_t count = write(file.get(), bytes.data(), bytes.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return {};
-    bytes = bytes.subspan(static_cast<std::size_t>(count));
-  }
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  if (file.valid() && !write_whole(file.get(), text)) return {};
   if (file.valid() && lseek(file.get(), 0, SEEK_SET) != 0) return {};
   return file;
 }

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "grader/posix/descriptor.h"
+#include "grader/posix/file_calls.h"
 
 namespace rooflab {
 namespace {
@@ -26,30 +27,25 @@ std::optional<std::string> read_descriptor(int descriptor, std::size_t limit) {
   std::string text;
   std::array<char, 65536> buffer;
   while (text.size() <= limit) {
-    const ssize_t count = ::read(descriptor, buffer.data(), buffer.size());
+    const ssize_t count =
+        uninterrupted([&] { return file_calls().read(descriptor, buffer.data(), buffer.size()); });
     if (count == 0) return text;
-    if (count < 0 && errno == EINTR) continue;
     if (count < 0) return std::nullopt;
     text.append(buffer.data(), static_cast<std::size_t>(count));
   }
   return text;
 }
 
-bool write_all(int descriptor, const std::string& text) {
-  std::size_t done = 0;
-  while (done < text.size()) {
-    const ssize_t count = ::write(descriptor, text.data() + done, text.size() - done);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return false;
-    done += static_cast<std::size_t>(count);
-  }
-  return true;
+Descriptor open_file(const std::filesystem::path& file, int flags) {
+  return Descriptor(
+      uninterrupted([&] { return file_calls().open(file.c_str(), flags | O_CLOEXEC, 0); }));
 }
 
 FileError write_error(const std::filesystem::path& file, int error) {
   const char* remedy = error == ENOSPC || error == EDQUOT
                            ? "free some space or name a file on another disk"
-                           : "check that the folder exists and may be written to";
+                       : error == EIO ? "check the disk or name a file on another one"
+                                      : "check that the folder exists and may be written to";
   return FileError(
       fmt::format("cannot write {}: {}; {}", file.string(), std::strerror(error), remedy));
 }
@@ -57,14 +53,43 @@ FileError write_error(const std::filesystem::path& file, int error) {
 /// A device or pipe (/dev/stdout, /dev/null) is written to: renaming over it would replace it by a
 /// file.
 void write_device(const std::filesystem::path& file, const std::string& text) {
-  const Descriptor descriptor(::open(file.c_str(), O_WRONLY | O_CLOEXEC));
-  if (!descriptor.valid() || !write_all(descriptor.get(), text)) throw write_error(file, errno);
+  const Descriptor descriptor = open_file(file, O_WRONLY);
+  if (!descriptor.valid() || !write_whole(descriptor.get(), text)) throw write_error(file, errno);
+}
+
+/// Writes a file that nobody knows yet, and has it on the disk. False on failure; errno says why.
+bool write_new(Descriptor descriptor, const std::string& text) {
+  const int file = descriptor.get();
+  const auto calls = [&](const auto& call) { return uninterrupted(call) == 0; };
+  const bool written = write_whole(file, text) && calls([&] { return file_calls().fsync(file); }) &&
+                       calls([&] { return file_calls().fchmod(file, 0644); });
+  const int write_errno = errno;
+  // A full disk may show only when the file is closed.
+  const bool closed = close_written(descriptor.release());
+  if (!written) errno = write_errno;
+  return written && closed;
+}
+
+/// Makes a folder and those above it that are missing. False on failure; errno says why.
+bool make_missing(const std::filesystem::path& folder) {
+  constexpr mode_t kMode = 0777;
+  std::error_code error;
+  if (folder.empty() || std::filesystem::is_directory(folder, error)) return true;
+  if (!make_missing(folder.has_filename() ? folder.parent_path()
+                                          : folder.parent_path().parent_path())) {
+    return false;
+  }
+  if (uninterrupted([&] { return file_calls().mkdir(folder.c_str(), kMode); }) == 0) return true;
+  if (errno != EEXIST) return false;
+  if (std::filesystem::is_directory(folder, error)) return true;  // another was first
+  errno = ENOTDIR;
+  return false;
 }
 
 }  // namespace
 
 std::string read_file(const std::filesystem::path& file, std::size_t limit) {
-  const Descriptor descriptor(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
+  const Descriptor descriptor = open_file(file, O_RDONLY);
   auto text = descriptor.valid() ? read_descriptor(descriptor.get(), limit) : std::nullopt;
   if (!text) {
     throw FileError(fmt::format("cannot read {}: {}; check that it exists and may be read",
@@ -88,23 +113,26 @@ std::vector<std::filesystem::path> files_below(const std::filesystem::path& fold
 
 void write_file_atomically(const std::filesystem::path& file, const std::string& text) {
   std::error_code error;
-  if (file.has_parent_path()) std::filesystem::create_directories(file.parent_path(), error);
-  if (error) throw write_error(file, error.value());
+  if (!make_missing(file.parent_path())) throw write_error(file, errno);
   if (std::filesystem::is_directory(file, error)) throw write_error(file, EISDIR);
   if (std::filesystem::is_other(file, error)) return write_device(file, text);
 
   std::string pattern = file.string() + kUnfinished + "XXXXXX";
-  Descriptor descriptor(::mkostemp(pattern.data(), O_CLOEXEC));
+  const std::string empty = pattern;  // a call that fails may leave anything in it
+  Descriptor descriptor(uninterrupted([&] {
+    pattern = empty;
+    return file_calls().mkostemp(pattern.data(), O_CLOEXEC);
+  }));
   if (!descriptor.valid()) throw write_error(file, errno);
-  const bool written = write_all(descriptor.get(), text) && ::fsync(descriptor.get()) == 0 &&
-                       ::fchmod(descriptor.get(), 0644) == 0;
-  const int write_errno = errno;
-  // A full disk may show only when the file is closed.
-  const bool closed = ::close(descriptor.release()) == 0;
-  if (written && closed && ::rename(pattern.c_str(), file.c_str()) == 0) return;
-  const int failure = written ? errno : write_errno;
-  ::unlink(pattern.c_str());
+  const auto rename = [&] { return file_calls().rename(pattern.c_str(), file.c_str()); };
+  if (write_new(std::move(descriptor), text) && uninterrupted(rename) == 0) return;
+  const int failure = errno;
+  file_calls().unlink(pattern.c_str());
   throw write_error(file, failure);
+}
+
+std::error_code make_folders(const std::filesystem::path& folder) {
+  return make_missing(folder) ? std::error_code() : std::error_code(errno, std::generic_category());
 }
 
 void remove_unfinished(const std::filesystem::path& folder) {
@@ -123,8 +151,7 @@ void remove_unfinished(const std::filesystem::path& folder) {
 
 SubmittedFile read_submitted(const std::filesystem::path& folder, const std::string& name) {
   const std::filesystem::path file = folder / name;
-  const Descriptor descriptor(
-      ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
+  const Descriptor descriptor = open_file(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
   using State = SubmittedFile::State;
   if (!descriptor.valid()) {
     if (errno == ENOENT || errno == ENOTDIR) return {State::missing, "", ""};
@@ -148,12 +175,9 @@ SubmittedFile read_submitted(const std::filesystem::path& folder, const std::str
 }
 
 TemporaryFolder::TemporaryFolder(const std::filesystem::path& parent) {
-  std::error_code error;
-  std::filesystem::create_directories(parent, error);
+  if (!make_missing(parent)) throw write_error(parent, errno);
   std::string pattern = (parent / "tmp.XXXXXX").string();
-  if (error || ::mkdtemp(pattern.data()) == nullptr) {
-    throw write_error(parent, error ? error.value() : errno);
-  }
+  if (file_calls().mkdtemp(pattern.data()) != 0) throw write_error(parent, errno);
   path_ = pattern;
 }
 

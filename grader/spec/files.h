@@ -5,6 +5,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <system_error>
 #include <vector>
 
 namespace rooflab {
@@ -27,6 +28,9 @@ std::vector<std::filesystem::path> files_below(const std::filesystem::path& fold
 /// beside it, synchronised, then renamed. Makes missing folders.
 /// @throws FileError, among others when the disk is full; nothing is left behind then.
 void write_file_atomically(const std::filesystem::path& file, const std::string& text);
+
+/// Makes a folder with those above it that are missing. @return why it cannot
+std::error_code make_folders(const std::filesystem::path& folder);
 
 /// Removes what write_file_atomically leaves in a folder when its process is killed, for a caller
 /// who knows that nobody writes there now.

@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 
 #include "grader/author/compare_times/comparison.h"
 #include "grader/author/compare_times/time_kernels.h"

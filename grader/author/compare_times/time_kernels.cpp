@@ -7,6 +7,7 @@
 
 #include "grader/author/verify/grading_command.h"
 #include "grader/author/verify/mistake.h"
+#include "grader/author/verify/ran.h"
 #include "grader/author/verify/runner.h"
 #include "grader/pipeline/build_cache.h"
 #include "grader/spec/files.h"

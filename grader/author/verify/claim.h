@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -78,13 +77,7 @@ struct Outcome {
   bool proved() const { return failures.empty(); }
 };
 
-/// How a command ended.
-struct Ran {
-  int exit_code = -1;       ///< -1: it did not exit by itself
-  std::string end;          ///< in words, when it did not
-  std::string log;          ///< what it printed
-  nlohmann::json document;  ///< a grade; null when there is none
-};
+struct Ran;
 
 /// A claim with the way to prove it.
 struct Check {

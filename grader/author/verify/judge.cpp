@@ -8,6 +8,7 @@
 #include <limits>
 #include <sstream>
 
+#include "grader/author/verify/ran.h"
 #include "grader/author/verify/read_grade.h"
 #include "grader/report/text.h"
 #include "grader/spec/files.h"

@@ -1,4 +1,5 @@
 #include "grader/author/verify/judge.h"
+#include "grader/author/verify/ran.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -4,6 +4,7 @@
 
 #include <sstream>
 
+#include "grader/author/verify/ran.h"
 #include "grader/pipeline/toolchain.h"
 #include "grader/report/text.h"
 

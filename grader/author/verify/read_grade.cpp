@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "grader/author/verify/ran.h"
 #include "grader/report/text.h"
 
 namespace rooflab::verify {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "grader/author/verify/ran.h"
 #include "grader/author/verify/read_grade.h"
 #include "grader/spec/files.h"
 #include "grader/spec/toml_reader.h"

@@ -9,6 +9,7 @@
 #include <numeric>
 #include <thread>
 
+#include "grader/author/verify/ran.h"
 #include "grader/batch/execute/worker_process.h"
 #include "grader/spec/files.h"
 #include "grader/spec/part.h"

@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "grader/author/verify/mistake.h"
+#include "grader/author/verify/ran.h"
 #include "grader/author/verify/report.h"
 #include "grader/author/verify/runner.h"
 #include "grader/spec/files.h"

@@ -53,6 +53,9 @@ struct TaskLine {
   std::string peak;
 };
 
+/// The tasks of a result, in its order. Lines are made of results here alone.
+std::vector<TaskLine> task_lines(const GradeResult& result);
+
 /// An answer in free text that waits for a person to give points.
 struct PendingAnswer {
   std::string item;  ///< the question: "why_memory_bound"
@@ -75,6 +78,7 @@ struct PartOutcome {
   std::optional<double> max_score;
   std::optional<double> max_manual;
   std::vector<TaskLine> tasks;
+  bool tasks_unread = false;  ///< the points are known, and their evidence cannot be read
   std::optional<double> previous_total;  ///< before the last re-grade
   std::string grading;                   ///< name of the grading, for LoadGrading; empty for none
   /// So far: see total_of() of class_words.h.

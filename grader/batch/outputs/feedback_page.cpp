@@ -106,9 +106,12 @@ std::string tasks_html(const PartOutcome& outcome) {
         escape_html(task.id), verdict, verdict, format_points(task.score),
         format_points(task.max_score));
   }
-  return "<p class=\"note\">The details of this part could not be read; ask your instructor for "
-         "them.</p><div "
-         "class=\"wide\"><table><thead><tr><th>task</th><th>verdict</th><th>points</th>"
+  const std::string note =
+      "<p class=\"note\">The details of this part could not be read; ask your instructor for "
+      "them.</p>";
+  if (rows.empty()) return note + "\n";
+  return note +
+         "<div class=\"wide\"><table><thead><tr><th>task</th><th>verdict</th><th>points</th>"
          "</tr></thead><tbody>\n" +
          rows + "</tbody></table></div>\n";
 }

@@ -96,9 +96,22 @@ void GradescopeJson::add_task(const PartView& part, std::size_t index) {
       line.verdict != Verdict::not_applicable && line.verdict != Verdict::grader_fault;
   if (judged) test["status"] = line.verdict == Verdict::pass ? "passed" : "failed";
   test["tags"] = {fmt::format("part {}", part.outcome.part), name_of(line.verdict)};
-  // Without a total Gradescope adds up the tests, so lateness has to be in them.
-  const double keeps = missing_ == Missing::points ? part.outcome.keeps : 1;
-  add_test(std::move(test), line.score * keeps, line.max_score);
+  add_test(std::move(test), line.score * kept_in_tests(part.outcome), line.max_score);
+}
+
+/// One test for all tasks of a part, where nobody can read which they were.
+void GradescopeJson::add_unread_tasks(const PartView& part) {
+  const PartOutcome& outcome = part.outcome;
+  add_test(test_json(one_line(fmt::format("Part {}, {}", outcome.part, part.summary.title)),
+                     fmt::format("{}", outcome.part),
+                     "The details of this part could not be read; ask your instructor for them."),
+           (outcome.score + outcome.bonus) * kept_in_tests(outcome),
+           max_score_of(part.summary, outcome));
+}
+
+/// Without a total Gradescope adds up the tests, so lateness has to be in them.
+double GradescopeJson::kept_in_tests(const PartOutcome& outcome) const {
+  return missing_ == Missing::points ? outcome.keeps : 1;
 }
 
 void GradescopeJson::add_manual(const PartView& part) {
@@ -121,7 +134,9 @@ void GradescopeJson::add(const PartView& part) {
   const std::string sentence = part_sentence(part.summary, outcome);
   output_ += fmt::format("Part {}: {}\n", outcome.part, sentence);
   if (part.grading != nullptr) execution_time_s_ += part.grading->build_s + part.grading->run_s;
-  if (outcome.state == PartState::graded) {
+  if (outcome.state == PartState::graded && outcome.tasks_unread) {
+    add_unread_tasks(part);
+  } else if (outcome.state == PartState::graded) {
     for (std::size_t i = 0; i < outcome.tasks.size(); ++i) add_task(part, i);
   } else {
     Json test = test_json(one_line(fmt::format("Part {}, {}", outcome.part, part.summary.title)),

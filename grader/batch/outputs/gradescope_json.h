@@ -27,6 +27,8 @@ class GradescopeJson {
 
  private:
   void add_task(const PartView& part, std::size_t index);
+  void add_unread_tasks(const PartView& part);
+  double kept_in_tests(const PartOutcome& outcome) const;
   void add_manual(const PartView& part);
   static nlohmann::ordered_json part_json(const PartView& part);
   bool scores_tests() const { return missing_ <= Missing::points; }

@@ -86,6 +86,9 @@ void JunitXml::add(const PartView& part) {
   const std::string suite = fmt::format("part{}", outcome.part);
   switch (outcome.state) {
     case PartState::graded:
+      if (outcome.tasks_unread) {
+        add_case(suite, "tasks", child_of("error", "unread", "their details could not be read"));
+      }
       for (const TaskLine& line : outcome.tasks) {
         add_case(suite, line.id, child_of(line, part.grading));
       }

@@ -64,6 +64,30 @@ TEST_F(Records, GradescopeGetsNoScoreAtAllWhenTheGraderFailed) {
               })));
 }
 
+TEST_F(Records, PointsWhoseTasksCannotBeReadAreInTheSumOfTheTestsToo) {
+  SampleClass sample = one_student();
+  PartOutcome& unread = part(sample, 0, 1);
+  part(sample, 0, 0).pending = {{"why_memory_bound", 5}};  // there is no total, but a sum of tests
+  const auto sum_of_tests = [&] {
+    double sum = 0;
+    const Json json = results_json("ada");
+    for (const Json& test : json["tests"]) sum += test.value("score", 0.0);
+    return sum;
+  };
+  for (const double keeps : {1.0, 0.5}) {
+    unread.keeps = keeps;
+    write(sample);
+    const double known = sum_of_tests();
+    SampleClass damaged = sample;
+    part(damaged, 0, 1).tasks.clear();
+    part(damaged, 0, 1).tasks_unread = true;
+    damaged.gradings.erase(unread.grading);
+    EXPECT_THROW(write(damaged), FileError);
+    EXPECT_NEAR(sum_of_tests(), known, 0.02);
+    EXPECT_THAT(text("junit.xml"), HasSubstr("their details could not be read"));
+  }
+}
+
 TEST_F(Records, GradescopeGetsALeaderboardWhereOneIsWanted) {
   const SampleClass sample = one_student();
   write(sample, {.leaderboard = true});

@@ -111,26 +111,6 @@ TaskResult task_of(const SampleTask& sample, double skill, Dice& dice) {
   return task;
 }
 
-TaskLine line_of(const TaskResult& task) {
-  TaskLine line;
-  line.id = task.id;
-  line.title = task.title;
-  line.bonus = task.bonus;
-  line.verdict = task.verdict;
-  line.score = task.score;
-  line.max_score = task.max_score;
-  for (const Diagnostic& story : task.diagnostics) line.codes.push_back(story.code.text());
-  if (task.timings.empty()) return line;
-  const Timing& timing = task.timings.front();
-  line.time_us = timing.time_us;
-  line.efficiency = timing.efficiency;
-  line.roofline_us = timing.roofline_us;
-  line.flops = timing.flops;
-  line.bytes = timing.bytes;
-  line.peak = timing.peak;
-  return line;
-}
-
 template <typename Tasks>
 GradeResult grading_of(int part, const std::string& title, const Tasks& tasks, double skill,
                        Dice& dice) {
@@ -204,7 +184,7 @@ PartOutcome outcome_of_part(SampleClass& sample, const StudentOutcome& student, 
   outcome.score = grading.score();
   outcome.bonus = grading.bonus();
   outcome.grading = fmt::format("{}-part{}", student.student.key, part);
-  for (const TaskResult& task : grading.tasks) outcome.tasks.push_back(line_of(task));
+  outcome.tasks = task_lines(grading);
   if (i % 5 == 4) make_late(outcome);
   if (part == 1 && i % 10 == 7) outcome.bonus += 80;  // above the maximum
   if (i % 11 == 3) outcome.previous_total = outcome.score / 2;

@@ -8,6 +8,7 @@
 #include <set>
 #include <system_error>
 
+#include "grader/batch/outputs/attempts.h"
 #include "grader/batch/outputs/class_page.h"
 #include "grader/batch/outputs/class_statistics.h"
 #include "grader/batch/outputs/class_words.h"
@@ -40,9 +41,9 @@ class Writer {
       : folder_(folder), results_(results), load_(load), gpu_(gpu), options_(options) {}
 
   void write_all() {
-    attempt([&] { collect_stems(); });
-    attempt([&] { remove_stale("gradescope", ".json", kJsonMark); });
-    attempt([&] { remove_stale("feedback", ".html", kPageMark); });
+    attempts_.make([&] { collect_stems(); });
+    attempts_.make([&] { remove_stale("gradescope", ".json", kJsonMark); });
+    attempts_.make([&] { remove_stale("feedback", ".html", kPageMark); });
     // What is of the whole class first: it is missed most, should the disk be full.
     write("grades.csv", [&] { return grades_csv(results_); });
     write("canvas.csv", [&] { return canvas_csv(results_, options_); });
@@ -51,26 +52,15 @@ class Writer {
     JunitXml junit(results_, options_.assignment);
     timed_tasks_ = count_timed_tasks(results_);
     for (const StudentOutcome& student : results_.students) {
-      attempt([&] { write_student(student, junit); });
+      attempts_.make([&] { write_student(student, junit); });
     }
     write("junit.xml", [&] { return std::move(junit).finish(); });
-    if (first_error_) throw FileError(*first_error_);
+    attempts_.end();
   }
 
  private:
-  /// Whether the step was done; of those that were not, the first is told of at the end.
-  bool attempt(const std::function<void()>& step) {
-    try {
-      step();
-      return true;
-    } catch (const std::exception& error) {
-      if (!first_error_) first_error_ = error.what();
-      return false;
-    }
-  }
-
   void write(const std::string& name, const std::function<std::string()>& text) {
-    attempt([&] { write_file_atomically(folder_ / name, text()); });
+    attempts_.make([&] { write_file_atomically(folder_ / name, text()); });
   }
 
   /// Nobody may get what is another's: where two students have one name, neither gets a file.
@@ -108,10 +98,11 @@ class Writer {
     junit.begin(student);
     for (const PartOutcome& outcome : student.parts) {
       std::optional<GradeResult> grading;
-      attempt([&] { grading = load(outcome); });
+      attempts_.make([&] { grading = load(outcome); });
       const PartView part{summary_of(results_, outcome.part), outcome,
                           grading ? &*grading : nullptr};
-      if (!attempt([&] { feedback.add(part); })) feedback.add({part.summary, outcome, nullptr});
+      if (!attempts_.make([&] { feedback.add(part); }))
+        feedback.add({part.summary, outcome, nullptr});
       gradescope.add(part);
       junit.add(part);
     }
@@ -154,7 +145,7 @@ class Writer {
   const OutputOptions& options_;
   std::set<std::string> stems_, doubled_stems_;
   std::size_t timed_tasks_ = 0;
-  std::optional<std::string> first_error_;
+  Attempts attempts_;
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 
+#include <cerrno>
 #include <utility>
 
 namespace rooflab {
@@ -10,31 +11,42 @@ namespace {
 
 constexpr int kPatienceMs = 30'000;  // for somebody who looks at the database meanwhile
 
-DatabaseError error_of(sqlite3* database) {
-  const int code = database != nullptr ? sqlite3_errcode(database) : SQLITE_NOMEM;
-  const char* what = database != nullptr ? sqlite3_errmsg(database) : "out of memory";
-  const char* remedy = "nothing is lost; mend that and run the same command again";
+/// Says more than SQLite where the system did: a journal that cannot be made is "unable to open
+/// database file" on a full disk too.
+bool is_full(sqlite3* database, int code) {
+  const bool tells_more = code == SQLITE_IOERR || code == SQLITE_CANTOPEN;
+  const int system = tells_more ? sqlite3_system_errno(database) : 0;
+  return code == SQLITE_FULL || system == ENOSPC || system == EDQUOT;
+}
+
+const char* remedy_of(sqlite3* database, int code) {
+  if (is_full(database, code)) {
+    return "free some space and run the same command again: nothing that was graded is lost";
+  }
   switch (code) {
-    case SQLITE_FULL:
-      remedy = "free some space and run the same command again: nothing that was graded is lost";
-      break;
+    case SQLITE_IOERR:
+      return "check the disk and run the same command again: nothing that was graded is lost";
     case SQLITE_READONLY:
     case SQLITE_CANTOPEN:
     case SQLITE_PERM:
-      remedy = "check that the folder of --out may be written to";
-      break;
+      return "check that the folder of --out may be written to, check the disk, and run the same "
+             "command again";
     case SQLITE_NOTADB:
     case SQLITE_CORRUPT:
-      remedy = "the file is damaged or none of ours; name another folder with --out";
-      break;
+      return "the file is damaged or none of ours; name another folder with --out";
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
-      remedy = "another program holds the database; close it and run the same command again";
-      break;
+      return "another program holds the database; close it and run the same command again";
     default:
-      break;
+      return "nothing is lost; mend that and run the same command again";
   }
-  return DatabaseError(fmt::format("the batch's database: {}; {}", what, remedy));
+}
+
+DatabaseError error_of(sqlite3* database) {
+  if (database == nullptr) return DatabaseError("the batch's database: out of memory; free some");
+  const int code = sqlite3_errcode(database) & 0xFF;  // without what only SQLite's authors ask
+  return DatabaseError(fmt::format("the batch's database: {}; {}", sqlite3_errmsg(database),
+                                   remedy_of(database, code)));
 }
 
 }  // namespace

@@ -143,6 +143,30 @@ ALTER TABLE gradings DROP COLUMN seed_number;
     R"sql(
 ALTER TABLE hand_questions ADD COLUMN answer TEXT;  -- as the worker read it; NULL where an older one did not
 )sql",
+    R"sql(
+-- A result is kept once, as evidence; for queries there is a view of it. Evidence that is no JSON
+-- has no rows here.
+DROP TABLE task_results;
+CREATE VIEW task_results AS
+SELECT
+  name AS grading,
+  task.key AS position,
+  json_extract(task.value, '$.id') AS task,
+  json_extract(task.value, '$.title') AS title,
+  json_extract(task.value, '$.bonus') AS bonus,
+  json_extract(task.value, '$.verdict') AS verdict,
+  json_extract(task.value, '$.score') AS score,
+  json_extract(task.value, '$.max_score') AS max_score,
+  (SELECT coalesce(group_concat(json_extract(value, '$.code'), ' '), '')
+   FROM json_each(task.value, '$.diagnostics')) AS codes,
+  (SELECT coalesce(group_concat(json_extract(value, '$.name'), ' '), '')
+   FROM json_each(task.value, '$.groups')
+   WHERE json_extract(value, '$.score') < json_extract(value, '$.max_score')) AS lost_groups,
+  json_extract(task.value, '$.timings[0].time_us') AS time_us,
+  coalesce(json_extract(task.value, '$.timings[0].efficiency'), 0) AS efficiency
+FROM gradings,
+  json_each(CASE WHEN json_valid(evidence) THEN evidence ELSE '{}' END, '$.result.tasks') AS task;
+)sql",
 };
 
 int schema_of(Database& database) {

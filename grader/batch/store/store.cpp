@@ -47,22 +47,6 @@ std::string grading_name(const std::string& key, std::int64_t run) {
   return fmt::format("{}-{}", key.substr(0, kDigits), run);
 }
 
-std::string codes_of(const TaskResult& task) {
-  std::string codes;
-  for (const Diagnostic& diagnostic : task.diagnostics) {
-    codes += (codes.empty() ? "" : " ") + diagnostic.code.text();
-  }
-  return codes;
-}
-
-std::string lost_groups_of(const TaskResult& task) {
-  std::string names;
-  for (const GroupResult& group : task.groups) {
-    if (group.score < group.max_score) names += (names.empty() ? "" : " ") + group.name;
-  }
-  return names;
-}
-
 }  // namespace
 
 const char* name_of(GradingState state) {
@@ -326,34 +310,6 @@ void put_outcome(Database& database, const std::string& grading, const char* sta
   update.bind(now).run();
 }
 
-void put_tasks(Database& database, const std::string& grading,
-               const std::vector<TaskResult>& tasks) {
-  Statement(database, "DELETE FROM task_results WHERE grading = ?").bind(grading).run();
-  Statement insert(database, "INSERT INTO task_results VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
-  for (std::size_t position = 0; position < tasks.size(); ++position) {
-    const TaskResult& task = tasks[position];
-    const bool timed = !task.timings.empty();
-    const Timing timing = timed ? task.timings.front() : Timing{};
-    insert.bind(grading)
-        .bind(static_cast<std::int64_t>(position))
-        .bind(task.id)
-        .bind(task.title)
-        .bind(task.bonus)
-        .bind(name_of(task.verdict))
-        .bind(task.score)
-        .bind(task.max_score)
-        .bind(codes_of(task))
-        .bind(timed ? std::optional(timing.time_us) : std::nullopt)
-        .bind(timing.efficiency)
-        .bind(timing.roofline_us)
-        .bind(timing.flops)
-        .bind(timing.bytes)
-        .bind(timing.peak)
-        .bind(lost_groups_of(task))
-        .run();
-  }
-}
-
 }  // namespace
 
 void Store::put_result(const std::string& grading, const GradedResult& graded, std::int64_t now) {
@@ -361,7 +317,6 @@ void Store::put_result(const std::string& grading, const GradedResult& graded, s
   set("gpu", graded.gpu);
   set("time_kind", graded.result.time_kind);
   put_outcome(database_, grading, "graded", "", &graded, now);
-  put_tasks(database_, grading, graded.result.tasks);
   put_questions(database_, grading, graded.questions);
   transaction.commit();
 }
@@ -370,7 +325,6 @@ void Store::put_fault(const std::string& grading, const std::string& why,
                       const GradedResult* graded, std::int64_t now) {
   Transaction transaction(database_);
   put_outcome(database_, grading, "fault", why, graded, now);
-  if (graded != nullptr) put_tasks(database_, grading, graded->result.tasks);
   transaction.commit();
 }
 
@@ -407,10 +361,22 @@ std::optional<std::vector<HandQuestion>> Store::hand_questions(const std::string
   return questions;
 }
 
-double Store::total_of(const std::string& grading) {
-  Statement row(database_, "SELECT coalesce(score + bonus, 0) FROM gradings WHERE name = ?");
+std::optional<GradedPoints> Store::points_of(const std::string& grading) {
+  Statement row(database_,
+                "SELECT score, bonus, max_score FROM gradings WHERE name = ? AND score NOTNULL");
   row.bind(grading);
-  return row.step() ? row.real() : 0;
+  if (!row.step()) return std::nullopt;
+  GradedPoints points;
+  points.score = row.real();
+  points.bonus = row.real();
+  points.max_score = row.real();
+  return points;
+}
+
+std::optional<std::int64_t> Store::last_graded_at() {
+  Statement row(database_, "SELECT max(graded_at) FROM gradings");
+  row.step();
+  return row.optional_integer();
 }
 
 std::optional<double> Store::put_manual(const ManualRow& row, std::int64_t now) {

@@ -81,17 +81,26 @@ struct GradedResult {
   std::map<std::string, std::string> texts = {};  ///< answers in free text, by item; untrusted
 };
 
+/// What a grading came to, before lateness and points by hand.
+struct GradedPoints {
+  double score = 0;  ///< without bonus
+  double bonus = 0;
+  double max_score = 0;
+};
+
 /// Files of one part by their paths relative to a submission, with their contents.
 using SourceFiles = std::map<std::string, std::string>;
 
 /// All that a batch knows, in one database. It has one writer: the batch. Every function that
-/// writes is one transaction, or part of the one that is open.
+/// writes is one transaction, or part of the one that is open. Nobody else knows of its tables.
 class Store {
  public:
   /// Opens or makes the database and brings its schema up to date. @throws DatabaseError
   explicit Store(const std::filesystem::path& file);
 
-  Database& database() { return database_; }
+  /// Until its commit() nothing that is written here has happened. put_result() and put_fault()
+  /// are one each and do not go into another.
+  [[nodiscard]] Transaction begin() { return Transaction(database_); }
 
   std::optional<std::string> setting(const std::string& name);
   void set(const std::string& name, const std::string& value);
@@ -125,13 +134,18 @@ class Store {
   /// @param graded what there is of a result; may be null
   void put_fault(const std::string& grading, const std::string& why, const GradedResult* graded,
                  std::int64_t now);
-  std::string evidence(const std::string& grading);  ///< empty when there is none
+  /// The whole result: what a task came to stands here alone. Empty when there is none.
+  std::string evidence(const std::string& grading);
   /// The hidden cases that failed, whole; empty when nothing was kept. For instructors alone.
   std::string revealed(const std::string& grading);
   /// What the grading left to a person; nothing where an older grader did not keep it.
   std::optional<std::vector<HandQuestion>> hand_questions(const std::string& grading);
   std::optional<GradingRow> grading(const std::string& name);
-  double total_of(const std::string& grading);  ///< score and bonus; 0 without a result
+  /// Nothing without a result. They stand beside the evidence: a grade that was given stays,
+  /// whoever can still read what it was given for.
+  std::optional<GradedPoints> points_of(const std::string& grading);
+  /// When the newest result came in, in seconds since 1970; nothing before the first.
+  std::optional<std::int64_t> last_graded_at();
 
   /// Keeps points that a person gave. @return what they were before, if they differ
   std::optional<double> put_manual(const ManualRow& row, std::int64_t now);

@@ -1,9 +1,11 @@
 #include "grader/batch/store/store.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "grader/batch/store/schema.h"
+#include "grader/report/evidence.h"
 #include "grader/spec/files.h"
 
 namespace rooflab {
@@ -14,7 +16,7 @@ using testing::HasSubstr;
 
 class StoreTest : public testing::Test {
  protected:
-  StoreTest() : folder_(std::filesystem::temp_directory_path()), store_(file()) {
+  StoreTest() : folder_(std::filesystem::temp_directory_path()), store_(file()), database_(file()) {
     store_.put_student({.key = "ada", .name = "Ada Lovelace", .on_roster = true}, 0);
     store_.put_student({.key = "bob", .name = "Bob"}, 1);
     store_.put_submission({.id = "s1", .student = "ada", .called = "ada.zip"});
@@ -40,6 +42,7 @@ class StoreTest : public testing::Test {
 
   TemporaryFolder folder_;
   Store store_;
+  Database database_;  ///< the same, for what no function of the store tells
 };
 
 TEST_F(StoreTest, EqualSourcesShareOneGrading) {
@@ -70,7 +73,7 @@ TEST_F(StoreTest, AnyDifferenceInWhatDecidesTheOutcomeMakesAnotherGrading) {
   for (const GradingSubject& one : subjects) {
     EXPECT_TRUE(store_.assign_grading("s1", one, false));
   }
-  Statement count(store_.database(), "SELECT count(DISTINCT grading_key) FROM gradings");
+  Statement count(database_, "SELECT count(DISTINCT grading_key) FROM gradings");
   count.step();
   EXPECT_EQ(count.integer(), static_cast<std::int64_t>(subjects.size()));
 }
@@ -94,8 +97,9 @@ TEST_F(StoreTest, AGradingAgainLeavesTheOldOneAndThoseWhoShareItAlone) {
 
   const auto now = store_.grade("s1", 1);
   EXPECT_EQ(now->previous, first);
-  EXPECT_EQ(store_.total_of(now->grading.name), 6);
-  EXPECT_EQ(store_.total_of(*now->previous), 4);
+  EXPECT_EQ(store_.points_of(now->grading.name)->score, 6);
+  EXPECT_EQ(store_.points_of(*now->previous)->score, 4);
+  EXPECT_EQ(store_.last_graded_at(), 200);
   EXPECT_EQ(store_.grade("s2", 1)->grading.name, first);
   EXPECT_EQ(store_.evidence(first), "evidence of 4.000000");
 }
@@ -127,7 +131,7 @@ TEST_F(StoreTest, PointsGivenByHandKeepTheirHistory) {
   EXPECT_EQ(store_.put_manual(row, 102), 2);
   ASSERT_EQ(store_.manual_points().size(), 1U);
   EXPECT_EQ(store_.manual_points()[0].points, 3);
-  Statement count(store_.database(), "SELECT count(*) FROM manual_points");
+  Statement count(database_, "SELECT count(*) FROM manual_points");
   count.step();
   EXPECT_EQ(count.integer(), 2) << "the first one is still there";
 }
@@ -151,7 +155,7 @@ TEST_F(StoreTest, SubmissionsThatAreGoneFromTheFolderAreNotListed) {
 
 TEST_F(StoreTest, ATransactionThatIsNotCommittedLeavesNothing) {
   {
-    const Transaction transaction(store_.database());
+    const Transaction transaction = store_.begin();
     store_.set("device", "sim:a100");
   }
   EXPECT_FALSE(store_.setting("device").has_value());
@@ -201,8 +205,84 @@ TEST(StoreFile, OfTheFirstSchemaIsBroughtUpToDateAndKnowsNothingOfTheNewColumns)
   EXPECT_EQ(store.revealed("g"), "");
 }
 
+/// A result of two tasks: one that passes and was timed, and one that lost a group.
+GradeResult two_tasks() {
+  TaskResult gemv;
+  gemv.id = "gemv";
+  gemv.title = "GEMV";
+  gemv.score = gemv.max_score = 10;
+  gemv.timings.resize(2);
+  gemv.timings[0].time_us = 0.1 + 0.2;
+  gemv.timings[0].efficiency = 1.0 / 3;
+  TaskResult gemm;
+  gemm.id = "gemm";
+  gemm.bonus = true;
+  gemm.verdict = Verdict::race;
+  gemm.score = 1.0 / 7;
+  gemm.max_score = 4;
+  gemm.groups = {{.name = "edges", .title = {}, .score = 0, .max_score = 2},
+                 {.name = "masks", .title = {}, .score = 1, .max_score = 1},
+                 {.name = "rows", .title = {}, .score = 0, .max_score = 1}};
+  gemm.diagnostics.resize(2);
+  gemm.diagnostics[0].code = "RL0301";
+  gemm.diagnostics[1].code = "RL0401";
+  GradeResult result;
+  result.tasks = {gemv, gemm};
+  return result;
+}
+
+std::vector<std::string> task_results(const std::filesystem::path& file) {
+  Database database(file);
+  Statement row(database,
+                "SELECT grading, position, task, title, bonus, verdict, codes, lost_groups, score, "
+                "max_score, time_us, efficiency FROM task_results ORDER BY grading, position");
+  std::vector<std::string> rows;
+  while (row.step()) {
+    std::string text;
+    for (int i = 0; i < 8; ++i) text += row.text() + "|";
+    for (int i = 0; i < 4; ++i) text += fmt::format("{}|", row.optional_real().value_or(-1));
+    rows.push_back(text);
+  }
+  return rows;
+}
+
+/// What a grader left that kept tasks beside the evidence.
+void make_schema_5(const std::filesystem::path& file, const std::string& evidence) {
+  Database old(file);
+  migrate_to(old, 5);
+  Statement insert(old,
+                   "INSERT INTO gradings (name, grading_key, run, part, source, device, versions, "
+                   "state, why, score, max_score, bonus, evidence, graded_at, seed) VALUES (?, ?, "
+                   "1, 1, 's', 'sim:a100', '1', 'graded', '', 9.25, 10, 0.5, ?, 100, '7')");
+  insert.bind("good").bind("k").bind(evidence).run();
+  insert.bind("torn").bind("l").bind(evidence.substr(0, evidence.size() / 2)).run();
+  insert.bind("none").bind("m").bind_null().run();
+  old.execute(
+      "INSERT INTO task_results VALUES "
+      "('good', 0, 'gemv', 'GEMV', 0, 'pass', 10, 10, '', 0.1 + 0.2, 1.0 / 3, 0, 0, 0, 'fp32', ''),"
+      "('good', 1, 'gemm', '', 1, 'race', 1.0 / 7, 4, 'RL0301 RL0401', NULL, 0, 0, 0, 0, '', "
+      "'edges rows')");
+}
+
+TEST(StoreFile, ThatKeptTasksBesideTheEvidenceGivesThemFromTheEvidenceNow) {
+  const TemporaryFolder folder(std::filesystem::temp_directory_path());
+  const auto file = folder.path() / "batch.sqlite";
+  const std::string evidence = to_evidence(two_tasks());
+  make_schema_5(file, evidence);
+  const auto before = task_results(file);
+  ASSERT_EQ(before.size(), 2U);
+  Store store(file);
+  EXPECT_EQ(task_results(file), before);
+  EXPECT_EQ(store.evidence("good"), evidence);
+  for (const char* grading : {"good", "torn", "none"}) {
+    EXPECT_EQ(store.points_of(grading)->score, 9.25) << grading;
+    EXPECT_EQ(store.points_of(grading)->bonus, 0.5) << grading;
+    EXPECT_EQ(store.points_of(grading)->max_score, 10) << grading;
+  }
+}
+
 TEST_F(StoreTest, OfANewerGraderIsRefused) {
-  store_.database().execute("PRAGMA user_version = 999");
+  database_.execute("PRAGMA user_version = 999");
   try {
     const Store again(file());
     FAIL();

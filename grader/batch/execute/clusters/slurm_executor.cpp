@@ -1,4 +1,4 @@
-#include "grader/batch/execute/slurm_executor.h"
+#include "grader/batch/execute/clusters/slurm_executor.h"
 
 #include <fmt/format.h>
 
@@ -11,9 +11,9 @@
 #include <thread>
 #include <utility>
 
-#include "grader/batch/execute/slurm.h"
-#include "grader/batch/execute/slurm_array.h"
-#include "grader/batch/execute/task_list.h"
+#include "grader/batch/execute/clusters/slurm.h"
+#include "grader/batch/execute/clusters/slurm_array.h"
+#include "grader/batch/execute/clusters/task_list.h"
 
 namespace rooflab {
 namespace {

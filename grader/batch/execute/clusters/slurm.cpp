@@ -1,4 +1,4 @@
-#include "grader/batch/execute/slurm.h"
+#include "grader/batch/execute/clusters/slurm.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -10,8 +10,8 @@
 #include <optional>
 #include <utility>
 
+#include "grader/batch/execute/clusters/run_command.h"
 #include "grader/batch/execute/executor.h"
-#include "grader/batch/execute/run_command.h"
 
 namespace rooflab {
 namespace {

@@ -1,4 +1,4 @@
-#include "grader/batch/execute/run_command.h"
+#include "grader/batch/execute/clusters/run_command.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Holds the Kubernetes manifest against Kubernetes's own schemas, as PyPI's kubernetes-validate carries them.
 
-manifest_test.py PROGRAM, which is stand_in_grader. Exits with 77 where kubernetes-validate is not in PATH.
+manifest_test.py PROGRAM, which is stand_in_cluster_grader. Exits with 77 where kubernetes-validate is not in PATH.
 """
 
 import pathlib

@@ -1,4 +1,4 @@
-#include "grader/batch/execute/slurm_array.h"
+#include "grader/batch/execute/clusters/slurm_array.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -9,7 +9,7 @@
 #include <regex>
 #include <utility>
 
-#include "grader/batch/execute/task_list.h"
+#include "grader/batch/execute/clusters/task_list.h"
 #include "grader/spec/files.h"
 
 namespace rooflab {

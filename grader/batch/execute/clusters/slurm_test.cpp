@@ -1,5 +1,5 @@
 // What of following Slurm needs no Slurm: reading what it prints, and a controller that is away.
-#include "grader/batch/execute/slurm.h"
+#include "grader/batch/execute/clusters/slurm.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,9 +7,9 @@
 
 #include <fstream>
 
-#include "grader/batch/execute/run_command.h"
-#include "grader/batch/execute/slurm_executor.h"
-#include "grader/batch/execute/task_list.h"
+#include "grader/batch/execute/clusters/run_command.h"
+#include "grader/batch/execute/clusters/slurm_executor.h"
+#include "grader/batch/execute/clusters/task_list.h"
 #include "grader/spec/files.h"
 
 namespace rooflab {

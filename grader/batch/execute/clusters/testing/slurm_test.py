@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs a class's jobs by a real Slurm of one node, and breaks it in the midst.
 
-slurm_test.py PROGRAM [Usual|Slow], PROGRAM being stand_in_grader. Exits with 77 where Slurm is not installed or cannot be started.
+slurm_test.py PROGRAM [Usual|Slow], PROGRAM being stand_in_cluster_grader. Exits with 77 where Slurm is not installed or cannot be started.
 """
 
 import os

@@ -1,4 +1,4 @@
-#include "grader/batch/execute/kubernetes.h"
+#include "grader/batch/execute/clusters/kubernetes.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 
 #include <fstream>
 
-#include "grader/batch/execute/task_list.h"
+#include "grader/batch/execute/clusters/task_list.h"
 #include "grader/spec/files.h"
 
 namespace rooflab {

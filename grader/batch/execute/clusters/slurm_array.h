@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "grader/batch/execute/clusters/slurm.h"
 #include "grader/batch/execute/executor.h"
-#include "grader/batch/execute/slurm.h"
 
 namespace rooflab {
 

@@ -1,4 +1,4 @@
-#include "grader/batch/execute/task_list.h"
+#include "grader/batch/execute/clusters/task_list.h"
 
 #include <fmt/format.h>
 #include <poll.h>

@@ -1,4 +1,4 @@
-#include "grader/batch/execute/kubernetes.h"
+#include "grader/batch/execute/clusters/kubernetes.h"
 
 #include <fmt/format.h>
 #include <yaml-cpp/yaml.h>
@@ -14,7 +14,7 @@
 #include <thread>
 #include <utility>
 
-#include "grader/batch/execute/task_list.h"
+#include "grader/batch/execute/clusters/task_list.h"
 #include "grader/spec/files.h"
 
 namespace rooflab {

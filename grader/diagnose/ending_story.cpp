@@ -76,13 +76,6 @@ Ending ending_by_exception(const std::string& thrown, bool hidden) {
   return ending;
 }
 
-/// The runtime's own complaint about a host access to device memory, among what the guest printed.
-std::string host_dereference(const std::string& printed) {
-  const std::size_t start = printed.find("host code dereferenced device pointer");
-  return start == std::string::npos ? std::string{}
-                                    : printed.substr(start, printed.find('\n', start) - start);
-}
-
 /// @param killer the signal, or the grader with its reason
 const char* help_for_killer(const std::string& killer) {
   if (killer.find("too many processes") != std::string::npos) {
@@ -161,10 +154,6 @@ Ending ending_of(const RunOutcome& outcome, const DiagnoseContext& context) {
     case End::exception:
       return ending_by_exception(outcome.detail, context.hidden);
     case End::killed:
-      if (const std::string cause = host_dereference(outcome.printed); !cause.empty()) {
-        return {"RL0207", context.hidden ? "host code dereferenced a device pointer" : cause,
-                "a pointer from cudaMalloc is only for kernels and cudaMemcpy"};
-      }
       return {"RL0605", fmt::format("the process was killed by {}", outcome.detail),
               help_for_killer(outcome.detail)};
     case End::time_limit:

@@ -14,7 +14,8 @@ struct CodeTable {
     std::size_t row = 0;
     for (const Code::Range& range : Code::kRanges) {
       for (std::uint16_t number = range.first; number <= range.last; ++number) {
-        if (row == kCodeRows.size() || kCodeRows[row++].number != number) return false;
+        if (row == kCodeRows.size() || kCodeRows[row].number != number) return false;
+        ++row;
       }
     }
     return row == kCodeRows.size();

@@ -89,7 +89,7 @@ void ActivityLog::add(MemoryRecord record) {
   if (watcher_ != nullptr) watcher_->see(record, call_);
   has_left_ = has_left_ || record.operation == MemoryOperation::copy_to_host;
   if (activity_.memory.size() < kMostRecords) {
-    activity_.memory.push_back(std::move(record));
+    activity_.memory.push_back(record);
     return;
   }
   MemoryRecord& sum = further(activity_.memory, record);

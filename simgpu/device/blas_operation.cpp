@@ -370,7 +370,7 @@ void BlasCall::note_result_for_host() const {
   record.sequence = device_.log().next_sequence();
   record.operation = MemoryOperation::copy_to_host;
   record.bytes = size_of(request_.input);
-  device_.log().add(std::move(record));
+  device_.log().add(record);
 }
 
 CudaError BlasCall::run(double* result) {

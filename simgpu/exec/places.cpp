@@ -104,7 +104,7 @@ Place place_in_shared(const LoweredKernel& kernel, std::uint64_t offset,
 Place place_in_global(const DeviceMemory& memory, std::uint64_t address, unsigned bytes) {
   constexpr std::uint64_t kNullPage = 65536;
   constexpr std::uint64_t kArena = std::uint64_t{1} << 40;
-  const Place far{"an address far from any allocation", "", FindingDetail::far_from_memory};
+  Place far{"an address far from any allocation", "", FindingDetail::far_from_memory};
   if (address < kNullPage) return {"address " + std::to_string(address) + ", a null pointer"};
   if (address < kDeviceBase || address - kDeviceBase >= kArena) {
     return {far.words +

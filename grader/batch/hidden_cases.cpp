@@ -23,26 +23,29 @@ std::string places_of(const Diagnostic& story) {
   return lines_of(places);
 }
 
-void add_rows(CsvTable& table, const Student& student, int part, const RevealedCase& one) {
-  for (const Diagnostic& story : one.diagnostics) {
-    table.push_back({one_line(student.key), one_line(student.name), std::to_string(part),
-                     one_line(one.task), one_line(one.name), one_line(one.parameters),
-                     name_of(one.verdict), story.code.text(), one_line(story.message),
-                     places_of(story), lines_of(story.evidence), lines_of(story.pattern),
-                     lines_of(story.notes), sanitize(one.printed)});
-  }
+/// @param code of the diagnostic, or nothing
+void add_row(CsvTable& table, const Student& student, int part, const RevealedCase& one,
+             const std::string& code, const Diagnostic& story) {
+  table.push_back({one_line(student.key), one_line(student.name), std::to_string(part),
+                   one_line(one.task), one_line(one.name), one_line(one.parameters),
+                   name_of(one.verdict), code, one_line(story.message), places_of(story),
+                   lines_of(story.evidence), lines_of(story.pattern), lines_of(story.notes),
+                   sanitize(one.printed)});
 }
 
-/// What another version of the grader kept is no reason to write no table.
-std::vector<RevealedCase> cases_of(const std::string& text) {
+/// What another version of the grader kept is no reason to write no table: a row without a code
+/// says so.
+void add_rows(CsvTable& table, const Student& student, int part, const std::string& kept) {
   try {
-    return revealed_from(text);
+    for (const RevealedCase& one : revealed_from(kept)) {
+      for (const Diagnostic& story : one.diagnostics) {
+        add_row(table, student, part, one, story.code.text(), story);
+      }
+    }
   } catch (const EvidenceError&) {
     Diagnostic story;
     story.message = "another version of the grader kept this; grade it again with --regrade";
-    RevealedCase unreadable;
-    unreadable.diagnostics = {story};
-    return {unreadable};
+    add_row(table, student, part, {}, "", story);
   }
 }
 
@@ -54,9 +57,7 @@ std::string hidden_case_table(Store& store, const ClassResults& results) {
   for (const StudentOutcome& student : results.students) {
     for (const PartOutcome& outcome : student.parts) {
       if (outcome.grading.empty()) continue;
-      for (const RevealedCase& one : cases_of(store.revealed(outcome.grading))) {
-        add_rows(table, student.student, outcome.part, one);
-      }
+      add_rows(table, student.student, outcome.part, store.revealed(outcome.grading));
     }
   }
   return to_csv(table);

@@ -138,10 +138,9 @@ bool has_more_to_say(const simgpu::Finding& finding) {
   return !finding.object.empty() && (goes_by_name(finding) || names_no_place);
 }
 
-/// Whether both sides are threads of one warp, and the cause does not tell what that means.
+/// Whether both sides are threads of one warp.
 bool is_within_warp(const simgpu::Finding& finding) {
-  const bool is_told = !goes_by_name(finding) && finding.code != "RL0313";
-  return !is_told && finding.other && finding.other->by_thread && finding.where.by_thread &&
+  return finding.other && finding.other->by_thread && finding.where.by_thread &&
          finding.where.warp == finding.other->warp && finding.where.warp != simgpu::kUnknownWarp &&
          finding.where.block == finding.other->block;
 }
@@ -171,7 +170,9 @@ void add_details(Diagnostic& story, const simgpu::Finding& finding,
                                       call.function.empty() ? "a function" : call.function,
                                       student_path(call.file, context), call.line));
   }
-  if (is_within_warp(finding)) {
+  // Of all other findings the device's message says so itself, where it matters.
+  const bool has_words_of_ours = goes_by_name(finding) || finding.code == "RL0313";
+  if (has_words_of_ours && is_within_warp(finding)) {
     story.notes.emplace_back(
         "both threads are of one warp, whose lanes run in any order since Volta; threads of "
         "different warps meet here in the same way");

@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 
 #include "grader/diagnose/diagnose.h"
 #include "simgpu/report.h"

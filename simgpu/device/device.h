@@ -176,7 +176,7 @@ class Device {
   std::string take_output();
   bool has_output() const { return !output_.empty(); }
 
-  /// A finding about host code; it has no place in the device's source.
+  /// Tells of what host code did, which has no place in the device's source.
   void report(Finding finding) { log_.add(std::move(finding)); }
 
   /// The host has made a call. @param waits it asked for what is not done yet

@@ -93,8 +93,8 @@ struct RunOutcome {
   std::string cuda_error;  ///< "cudaErrorIllegalAddress" when the call left one behind
   Values results;          ///< untrusted
   std::vector<std::vector<std::byte>>
-      outputs;                 ///< of every tensor, in order, read on the trusted side; of a vast
-                               ///< problem's the bytes of settled.written, one after the other
+      outputs;  ///< of every tensor, in order, read on the trusted side; where blocks
+                ///< were left out the bytes of settled.written, one after the other
   bool keeps_records = false;  ///< the device fills in `activity`; a real GPU does not
   bool sampled = false;        ///< the device left out blocks, as the request allows
   SettledPart settled;         ///< of a call that was cut short or sampled

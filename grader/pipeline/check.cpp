@@ -117,9 +117,16 @@ TensorCheck compare(const Tensor& tensor, const Expected& expected,
   return check;
 }
 
-/// Of a vast tensor only these elements are at hand, one after the other.
-void add_wrong_of_vast(const Tensor& tensor, const Expected& expected,
-                       std::span<const std::byte> bytes, std::vector<TensorCheck>& wrong) {
+/// Bytes of ranges that are apart from each other.
+std::uint64_t bytes_in(const std::vector<simgpu::ByteRange>& ranges) {
+  std::uint64_t bytes = 0;
+  for (const simgpu::ByteRange& range : ranges) bytes += range.bytes;
+  return bytes;
+}
+
+/// Of what ran in part only these elements are at hand, one after the other.
+void add_wrong_of_packed(const Tensor& tensor, const Expected& expected,
+                         std::span<const std::byte> bytes, std::vector<TensorCheck>& wrong) {
   Expected packed = expected;
   packed.index.clear();
   if (all_are_right(tensor, packed, bytes)) return;
@@ -209,9 +216,10 @@ SettledCheck check_settled(const Problem& problem, const std::vector<Expected>& 
     const Tensor& tensor = problem.tensors[i];
     if (tensor.role == Role::input) continue;
     const Expected& right = expected_of(expected, tensor);
-    const bool is_there = i < settled.written.size() && i < outputs.size() &&
-                          (problem.vast || outputs[i].size() == tensor.bytes());
-    if (!is_there) {
+    const bool is_named = i < settled.written.size() && i < outputs.size();
+    const bool is_whole = is_named && outputs[i].size() == tensor.bytes();
+    const bool is_packed = is_named && outputs[i].size() == bytes_in(settled.written[i]);
+    if (!is_whole && !is_packed) {
       check.tells = false;
       continue;
     }
@@ -219,10 +227,10 @@ SettledCheck check_settled(const Problem& problem, const std::vector<Expected>& 
     const Expected final = part_of(right, [&](std::size_t element) {
       return is_within(written, element, size_of(tensor.type));
     });
-    if (problem.vast) {
-      add_wrong_of_vast(tensor, final,
-                        gathered(written, final.index, size_of(tensor.type), outputs[i]),
-                        check.wrong);
+    if (!is_whole) {
+      add_wrong_of_packed(tensor, final,
+                          gathered(written, final.index, size_of(tensor.type), outputs[i]),
+                          check.wrong);
     } else if (!all_are_right(tensor, final, outputs[i])) {
       check.wrong.push_back(compare(tensor, final, outputs[i], true));
     }

@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "grader/pipeline/grade_task.h"
+#include "grader/pipeline/runs_ahead.h"
 #include "grader/pipeline/score.h"
 #include "grader/spec/handed_out.h"
 #include "grader/spec/hints_used.h"
@@ -147,11 +148,12 @@ std::vector<BuiltTask> build_stage(const PartSpec& part, const GradeRequest& req
 std::vector<TaskResult> run_stage(const PartSpec& part, const GradeRequest& request,
                                   const GradeTools& tools, const std::vector<BuiltTask>& built) {
   const bool alone = !tools.device.runs_side_by_side() || tools.observe;
+  RunSlots slots(alone ? 1 : request.jobs);
   std::vector<TaskResult> results(built.size());
-  for_each_index(built.size(), alone ? 1 : request.jobs, [&](std::size_t i) {
+  for_each_index(built.size(), slots.count(), [&](std::size_t i) {
     const TaskSpec& task = *built[i].task;
     results[i] = task.kind == TaskKind::answers ? grade_answers(part, request, task)
-                                                : grade_task(part, request, tools, built[i]);
+                                                : grade_task(part, request, tools, built[i], slots);
   });
   return results;
 }

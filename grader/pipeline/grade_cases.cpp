@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <utility>
 
+#include "grader/pipeline/runs_ahead.h"
 #include "grader/spec/groups.h"
 
 namespace rooflab {
@@ -51,16 +53,17 @@ class CaseGrader {
       : scene_(scene), runner_(runner), scores_(scores), result_(result) {}
 
   bool run(const std::vector<NumberedCase>& cases) {
-    std::size_t grouped = 0;
-    for (const std::string& group : scores_.names()) {
-      std::vector<NumberedCase> own;
-      for (const NumberedCase& numbered : cases) {
-        if (numbered.spec.group == group) own.push_back(numbered);
-      }
-      if (!own.empty() && !run_group(group, own)) return false;
-      grouped += own.size();
+    const std::vector<NumberedCase> in_order = by_group(cases);
+    RunsAhead runs(in_order.size(), scene_.slots, [&](std::size_t i) {
+      return [this, &numbered = in_order[i]] { return runner_.run(numbered, false); };
+    });
+    runs_ = &runs;
+    for (std::size_t first = 0; first < in_order.size();) {
+      std::size_t end = first;
+      while (end < in_order.size() && in_order[end].spec.group == in_order[first].spec.group) ++end;
+      if (!run_group(std::span(in_order).subspan(first, end - first), first)) return false;
+      first = end;
     }
-    if (grouped != cases.size()) throw std::logic_error("a case belongs to no group of its task");
     return true;
   }
 
@@ -71,14 +74,31 @@ class CaseGrader {
     bool hidden = false;
   };
 
-  bool run_group(const std::string& group, const std::vector<NumberedCase>& cases) {
+  /// The cases group by group, in the order of the task's groups.
+  std::vector<NumberedCase> by_group(const std::vector<NumberedCase>& cases) const {
+    std::vector<NumberedCase> in_order;
+    for (const std::string& group : scores_.names()) {
+      for (const NumberedCase& numbered : cases) {
+        if (numbered.spec.group == group) in_order.push_back(numbered);
+      }
+    }
+    if (in_order.size() != cases.size()) {
+      throw std::logic_error("a case belongs to no group of its task");
+    }
+    return in_order;
+  }
+
+  /// @param first the place of its first case among all that run
+  bool run_group(std::span<const NumberedCase> cases, std::size_t first) {
+    const std::string& group = cases.front().spec.group;
     if (limits_ == kMostLimits) {
       scores_.lose({group}, not_run());
       return true;
     }
     std::optional<Told> told;
-    for (const NumberedCase& numbered : cases) {
-      Judgement judgement = run_case(numbered);
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+      const NumberedCase& numbered = cases[i];
+      Judgement judgement = run_case(numbered, first + i);
       if (judgement.verdict == Verdict::pass) continue;
       if (!numbered.spec.hidden) scores_.note_open(judgement);
       if (ends_the_task(judgement.verdict)) {
@@ -97,10 +117,10 @@ class CaseGrader {
     return true;
   }
 
-  Judgement run_case(const NumberedCase& numbered) {
+  Judgement run_case(const NumberedCase& numbered, std::size_t place) {
     const CaseSpec& spec = numbered.spec;
-    scene_.tools.progress(fmt::format("{}: {}", scene_.task().id, spec.name));
-    CaseRun run = runner_.run(numbered, false);
+    CaseRun run = runs_->take(place);
+    if (run.revealed) scene_.tools.reveal(*std::move(run.revealed));
     result_.cases.push_back(
         {spec.name, run.judgement.verdict, spec.hidden, spec.group, run.peak_memory});
     keep_what_it_left(numbered, run, result_);
@@ -141,6 +161,7 @@ class CaseGrader {
   CaseRunner& runner_;
   GroupScores& scores_;
   TaskResult& result_;
+  RunsAhead* runs_ = nullptr;
   int limits_ = 0;  ///< groups that ended at one
 };
 

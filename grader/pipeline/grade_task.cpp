@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <optional>
 #include <ranges>
@@ -14,6 +15,7 @@
 #include "grader/pipeline/limit.h"
 #include "grader/pipeline/roofline.h"
 #include "grader/pipeline/run_case.h"
+#include "grader/pipeline/runs_ahead.h"
 #include "grader/pipeline/score.h"
 #include "grader/pipeline/timing.h"
 #include "grader/pipeline/too_slow.h"
@@ -69,6 +71,9 @@ std::string shown_name(const std::string& symbol) {
 }
 
 constexpr std::size_t kMostUndefined = 20;  // are told of
+/// A student waits for all timed cases of a task. Once one was too slow to be simulated whole,
+/// each further such one gets half as much work, down to this: looser bounds do.
+constexpr double kLeastShareOfWork = 0.25;
 
 /// Grades one task; holds what its stages share.
 class TaskGrader {
@@ -89,12 +94,7 @@ class TaskGrader {
     }
     CaseRunner runner(scene_, oracle_.get());
     const bool is_over = !grade_cases(scene_, runner, cases, scores_, result_);
-    if (!is_over && !scene_.request.case_number) {
-      for (const SpeedSpec& speed : task_.speeds) {
-        if (!scores_.pass(speed.groups) || !gpu().peak_flops.contains(speed.peak)) continue;
-        if (!time(speed, runner)) break;
-      }
-    }
+    if (!is_over && !scene_.request.case_number) time_all(runner);
     scores_.lose_stream();
     return settled();
   }
@@ -176,20 +176,41 @@ class TaskGrader {
     return fail(Verdict::compile_error, explain_compile_error(messages, context()));
   }
 
-  /// Runs a timed case, which is also a case of the groups that it stands on: once as it is timed,
-  /// with the checkers off, and where it has points and that is cheap once more in the same process
-  /// with them on and with other inputs. Gives the run; nothing when it is not right.
-  std::optional<CaseRun> timed_case_passes(const SpeedSpec& speed, CaseRunner& runner) {
-    const NumberedCase timed{{.name = speed.name,
-                              .parameters = speed.parameters,
-                              .expect = {},
-                              .sampled = speed.sampled,
-                              .shows_memory = speed.shows_memory,
-                              .group = speed.groups.front()},
-                             0,
-                             maximum_points(speed) > 0};
-    scene_.tools.progress(fmt::format("{}: timing {}", task_.id, speed.name));
-    CaseRun run = runner.run(timed, true);
+  /// The timed cases of groups that pass, up to one that ends the task.
+  void time_all(CaseRunner& runner) {
+    std::vector<const SpeedSpec*> speeds;
+    for (const SpeedSpec& speed : task_.speeds) {
+      const bool is_possible = gpu().peak_flops.contains(speed.peak);
+      if (scores_.pass(speed.groups) && is_possible) speeds.push_back(&speed);
+    }
+    RunsAhead runs(speeds.size(), scene_.slots, [&](std::size_t i) {
+      return [&runner, timed = timed_case(*speeds[i])] { return runner.run(timed, true); };
+    });
+    for (std::size_t i = 0; i < speeds.size(); ++i) {
+      if (!scores_.pass(speeds[i]->groups)) continue;  // a timed case before it has failed
+      if (!time(*speeds[i], runs.take(i), runner)) break;
+    }
+  }
+
+  /// A timed case is also a case of the groups that it stands on: it runs once as it is timed, with
+  /// the checkers off, and where it has points and that is cheap once more in the same process with
+  /// them on and with other inputs.
+  NumberedCase timed_case(const SpeedSpec& speed) const {
+    return {{.name = speed.name,
+             .parameters = speed.parameters,
+             .expect = {},
+             .sampled = speed.sampled,
+             .shows_memory = speed.shows_memory,
+             .group = speed.groups.front()},
+            0,
+            maximum_points(speed) > 0,
+            std::max(kLeastShareOfWork, std::pow(0.5, too_slow_))};
+  }
+
+  /// Takes up what a timed run came to. Gives it back; nothing when it is not right.
+  std::optional<CaseRun> passed(const SpeedSpec& speed, CaseRun run) {
+    const NumberedCase timed = timed_case(speed);
+    if (is_cut_short(run.outcome)) ++too_slow_;
     keep_what_it_left(timed, run, result_);
     if (run.off_stream) scores_.note_off_stream(*run.off_stream);
     Judgement judgement = run.judgement;
@@ -207,16 +228,16 @@ class TaskGrader {
     return std::nullopt;
   }
 
-  /// Times one case. False when it ends the task.
-  bool time(const SpeedSpec& speed, CaseRunner& runner) {
-    std::optional<CaseRun> run = timed_case_passes(speed, runner);
+  /// Scores the time of one case. False when it ends the task.
+  bool time(const SpeedSpec& speed, CaseRun first, CaseRunner& runner) {
+    std::optional<CaseRun> run = passed(speed, std::move(first));
     if (!run) return goes_on();
     const Work work = oracle_->work(speed.parameters);
     const Roofline roofline = roofline_of(work, gpu(), scene_.tools.device.roofline_gpu());
     Timing timing = timing_of(run->outcome, speed, work, roofline);
     if (is_too_noisy(timing, speed)) {
       scene_.tools.progress(fmt::format("{}: {} is noisy, timing it again", task_.id, speed.name));
-      run = timed_case_passes(speed, runner);
+      run = passed(speed, runner.run(timed_case(speed), true));
       if (!run) return goes_on();
       timing = timing_of(run->outcome, speed, work, roofline);
     }
@@ -384,6 +405,7 @@ class TaskGrader {
   std::vector<const SpeedSpec*> timed_;  ///< of result_.timings
   std::optional<Diagnostic> noise_;      ///< of a time that says nothing
   bool is_suspect_ = false;
+  int too_slow_ = 0;  ///< timed calls so far that were cut short
 };
 
 /// What the compiler warned of often is why the task fails: a missing return, a variable without a
@@ -443,9 +465,9 @@ DiagnoseContext context_of(const PartSpec& part, const GradeRequest& request,
 }
 
 TaskResult grade_task(const PartSpec& part, const GradeRequest& request, const GradeTools& tools,
-                      const BuiltTask& built) {
+                      const BuiltTask& built, RunSlots& slots) {
   try {
-    const TaskScene scene{part, request, tools, built};
+    const TaskScene scene{part, request, tools, built, slots};
     TaskResult result = TaskGrader(scene).run();
     add_warnings(built.build, result);
     return result;

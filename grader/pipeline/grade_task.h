@@ -20,9 +20,11 @@ struct BuiltTask {
   BuildOutcome build;            ///< meaningful when all files are present
 };
 
+class RunSlots;
+
 /// Runs, checks, times and scores one built task.
 TaskResult grade_task(const PartSpec& part, const GradeRequest& request, const GradeTools& tools,
-                      const BuiltTask& built);
+                      const BuiltTask& built, RunSlots& slots);
 
 /// Grades an `answers` task, which runs no code.
 TaskResult grade_answers(const PartSpec& part, const GradeRequest& request, const TaskSpec& task);

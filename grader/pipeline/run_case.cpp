@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <optional>
 #include <string>
 #include <utility>
@@ -26,10 +25,6 @@ namespace {
 /// The checkers run on a timed case of at most so many warp instructions, about two seconds of CPU
 /// time. docs/design/targets.md says which tasks that covers.
 constexpr std::uint64_t kMostCheckedInstructions = 10'000'000;
-
-/// A student waits for all timed cases of a task. Once one was too slow to be simulated whole,
-/// each further such one gets half as much work, down to this: looser bounds do.
-constexpr double kLeastShareOfWork = 0.25;
 
 /// Artifacts become files in a folder of reports.
 void require_plain_name(const std::string& name) {
@@ -128,6 +123,7 @@ DiagnoseContext TaskScene::context() const {
 CaseRun CaseRunner::run(const NumberedCase& numbered, bool timed) {
   const CaseSpec& spec = numbered.spec;
   const GradeTools& tools = scene_.tools;
+  tools.progress(fmt::format("{}: {}{}", scene_.task().id, timed ? "timing " : "", spec.name));
   DiagnoseContext place = scene_.context();
   place.case_name = spec.name;
   place.case_number = numbered.number;
@@ -157,10 +153,9 @@ CaseRun CaseRunner::run(const NumberedCase& numbered, bool timed) {
     result.judgement = judge(run);
   }
   result.off_stream = judge_off_stream(run, std::move(off_stream));
-  if (timed && is_cut_short(result.outcome)) ++too_slow_;
   if (!timed) look_closer(run, result);
   if (spec.hidden && result.judgement.verdict != Verdict::pass && tools.reveal) {
-    tools.reveal(reveal_case(run, result.judgement.verdict));
+    result.revealed = reveal_case(run, result.judgement.verdict);
   }
   if (result.judgement.verdict != Verdict::pass) return result;
   result.repeats = judge_repeats(run);
@@ -261,7 +256,11 @@ double CaseRunner::bytes_of(const CaseSpec& spec) const {
 /// The largest public case, and of those of its kind with at most half as many bytes the largest,
 /// so that a call of it is likely to go the same way.
 const CalledAgain& CaseRunner::called_again() const {
-  if (called_again_) return *called_again_;
+  std::call_once(called_again_known_, [this] { called_again_ = find_called_again(); });
+  return called_again_;
+}
+
+CalledAgain CaseRunner::find_called_again() const {
   std::vector<const CaseSpec*> open;
   for (const CaseSpec& spec : scene_.task().cases) {
     const bool runs_here =
@@ -269,7 +268,7 @@ const CalledAgain& CaseRunner::called_again() const {
     if (!spec.hidden && runs_here && is_whole(spec)) open.push_back(&spec);
   }
   const auto bytes = [this](const CaseSpec* spec) { return bytes_of(*spec); };
-  CalledAgain& again = called_again_.emplace();
+  CalledAgain again;
   const auto largest = std::ranges::max_element(open, {}, bytes);
   if (largest == open.end()) return again;
   again.largest = *largest;
@@ -369,7 +368,7 @@ RunRequest CaseRunner::request_of(const Problem& problem, bool timed,
           .sampled = spec.sampled,
           .time_limit = std::chrono::duration<double>(scene_.task().time_limit_s),
           .flops = oracle_ != nullptr ? total_flops(oracle_->work(spec.parameters)) : 0,
-          .share_of_work = std::max(kLeastShareOfWork, std::pow(0.5, too_slow_)),
+          .share_of_work = numbered.share_of_work,
           .secret = seeds_of(spec.name).blocks,
           .gives_stream = scene_.task().stream,
           .holds_to_stream = is_of_kernel && !spec.late_inputs,

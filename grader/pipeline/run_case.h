@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,7 +20,11 @@ struct NumberedCase {
   /// Of a timed one: it is worth a second call under the checkers, since a race may need the full
   /// size.
   bool is_checked_again = false;
+  /// Of a timed one: of the work that a call may take before it is cut short.
+  double share_of_work = 1;
 };
+
+class RunSlots;
 
 /// What the stages of one task share.
 struct TaskScene {
@@ -27,6 +32,7 @@ struct TaskScene {
   const GradeRequest& request;
   const GradeTools& tools;
   const BuiltTask& built;
+  RunSlots& slots;
 
   const TaskSpec& task() const { return *built.task; }
   /// For stories of the task's own file.
@@ -43,6 +49,7 @@ struct CaseRun {
   std::optional<Judgement> off_stream;
   std::optional<std::uint64_t> peak_memory;      ///< where it is to be shown and is known
   std::map<std::string, std::string> artifacts;  ///< of a right one
+  std::optional<RevealedCase> revealed;          ///< of a hidden one that fails, where asked for
   TensorBytes bytes;
 };
 
@@ -54,7 +61,7 @@ struct CalledAgain {
   const CaseSpec* smallest = nullptr;
 };
 
-/// Runs and judges the cases of one task, one at a time.
+/// Runs and judges the cases of one task. Where the device runs side by side, so do its cases.
 class CaseRunner {
  public:
   /// @param oracle null for tasks whose cases hold their results
@@ -78,12 +85,13 @@ class CaseRunner {
   std::optional<Judgement> judge_off_stream(const JudgedRun& run,
                                             std::vector<simgpu::Finding> findings) const;
   const CalledAgain& called_again() const;
+  CalledAgain find_called_again() const;
 
   const TaskScene& scene_;
   const Oracle* oracle_;
-  mutable std::optional<CalledAgain> called_again_;
-  bool looked_closer_ = false;
-  int too_slow_ = 0;  ///< timed calls so far that were cut short
+  mutable CalledAgain called_again_;
+  mutable std::once_flag called_again_known_;
+  bool looked_closer_ = false;  ///< where runs come one after the other
 };
 
 }  // namespace rooflab

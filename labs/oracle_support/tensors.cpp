@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "grader/contract/elements.h"
+#include "labs/oracle_support/large_bytes.h"
 #include "labs/oracle_support/parameters.h"
 
 namespace rooflab {
@@ -35,7 +36,7 @@ double about_normal(Random& random) {
 template <typename T, typename Convert>
 std::vector<std::byte> bytes_of(std::int64_t count, const std::function<double()>& draw,
                                 const Convert& convert) {
-  std::vector<std::byte> bytes(static_cast<std::size_t>(count) * sizeof(T));
+  std::vector<std::byte> bytes = large_bytes(static_cast<std::size_t>(count) * sizeof(T));
   for (std::size_t at = 0; at < bytes.size(); at += sizeof(T)) {
     const T value = convert(draw());
     std::memcpy(&bytes[at], &value, sizeof(T));

@@ -68,8 +68,9 @@ class BlockConflicts {
     std::uint8_t bytes = 0, read = 0;  ///< of the word
     std::uint8_t flags = 0, reader_flags = 0;
   };
-  static constexpr std::uint64_t kSectorsPerPage = 1024;
-  static constexpr std::size_t kMaxPages = 1 << 16;
+  /// 4 KiB of memory: blocks that are run as samples touch little here and there.
+  static constexpr std::uint64_t kSectorsPerPage = 128;
+  static constexpr std::size_t kMaxPages = 1 << 19;
   using Page = std::array<Use, kSectorsPerPage>;
   static constexpr std::uint32_t kBytesPerWord = 4;
   using Words = std::array<Use, kWordsPerSector>;
@@ -112,7 +113,7 @@ class BlockConflicts {
     std::uint64_t number = ~std::uint64_t{0};
     Page* page = nullptr;
   };
-  std::array<Recent, 64> recent_;
+  std::array<Recent, 256> recent_;
   std::vector<Words> words_;
   std::vector<Updates> updates_;  ///< as words_, as far as there were any
   std::vector<Bytes> bytes_;

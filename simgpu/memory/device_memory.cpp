@@ -35,6 +35,12 @@ constexpr std::size_t kMostSharedBlocks = 16384;
 /// 320 MiB.
 constexpr std::size_t kMostUndonePages = 81'920;
 
+/// Filling at least this much maps a pattern, which costs 1 MiB and a mapping for each; where that
+/// would be too many mappings, the bytes are written.
+constexpr std::uint64_t kFillByMapping = std::uint64_t{32} << 20;
+constexpr std::uint64_t kFilledPattern = std::uint64_t{1} << 20;
+constexpr std::uint64_t kMostFilledByMapping = std::uint64_t{2} << 30;
+
 /// Zeroed memory of exactly `bytes` for as long as anyone has it mapped, or nothing.
 Descriptor sealed_memory(std::uint64_t bytes) {
   Descriptor memory(memfd_create("simgpu-shared", MFD_CLOEXEC | MFD_ALLOW_SEALING));
@@ -50,6 +56,11 @@ std::uint64_t occupied_bytes(const Allocation& allocation) {
   const bool is_mapped = allocation.sharing != Sharing::none || allocation.repeats;
   const std::uint64_t unit = is_mapped ? kPageBytes : kAlignment;
   return round_up(std::max<std::uint64_t>(allocation.bytes, 1), unit);
+}
+
+/// Addresses of the first whole page in a range, and of what follows the last one.
+std::pair<std::uint64_t, std::uint64_t> whole_pages(std::uint64_t address, std::uint64_t bytes) {
+  return {round_up(address, kPageBytes), (address + bytes) / kPageBytes * kPageBytes};
 }
 
 using Allocations = std::map<std::uint64_t, Allocation>;
@@ -257,16 +268,25 @@ bool DeviceMemory::map_again_and_again(std::uint64_t base, std::uint64_t bytes,
 
 void DeviceMemory::forget_content(const Allocation& allocation) {
   mark_uninitialized(allocation.base, allocation.bytes);
+  if (allocation.is_filled) {
+    const auto [first, last] = whole_pages(allocation.base, allocation.bytes);
+    map_anew(first, last - first);
+  }
   if (allocation.sharing == Sharing::none && !allocation.repeats) {
     zero(host(allocation.base), allocation.bytes);
     return;
   }
   // Whoever mapped the block keeps it; what lies here is the arena's own again.
-  if (mmap(host(allocation.base), occupied_bytes(allocation), PROT_READ | PROT_WRITE,
-           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) == MAP_FAILED) {
-    throw std::runtime_error("cannot take shared memory back from a guest");
-  }
+  map_anew(allocation.base, occupied_bytes(allocation));
   if (allocation.sharing != Sharing::none) --shared_blocks_;
+}
+
+/// Whole pages become the arena's own again, untouched and zero.
+void DeviceMemory::map_anew(std::uint64_t address, std::uint64_t bytes) {
+  if (mmap(host(address), bytes, PROT_READ | PROT_WRITE,
+           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) == MAP_FAILED) {
+    throw std::runtime_error("cannot map memory of the simulated GPU anew");
+  }
 }
 
 bool DeviceMemory::release(std::uint64_t address) {
@@ -326,13 +346,32 @@ bool DeviceMemory::fill(std::uint64_t address, std::uint8_t value, std::uint64_t
   if (allocation == nullptr) return false;
   if (bytes == 0) return true;
   note_change(address);
-  // Unmapping does not zero what is shared or repeats.
-  if (value == 0 && allocation->sharing == Sharing::none && !allocation->repeats) {
-    zero(host(address), bytes);
-  } else {
-    std::memset(host(address), value, bytes);
+  if (!fill_by_mapping(allocations_.at(allocation->base), address, value, bytes)) {
+    // Unmapping does not zero what is mapped.
+    const bool is_plain =
+        allocation->sharing == Sharing::none && !allocation->repeats && !allocation->is_filled;
+    if (value == 0 && is_plain) {
+      zero(host(address), bytes);
+    } else {
+      std::memset(host(address), value, bytes);
+    }
   }
   mark_initialized(address, bytes);
+  return true;
+}
+
+/// Of a large array often a small part is used, as by a launch of which only some blocks run: a
+/// fill costs no page that nobody touches. False where the bytes have to be written.
+bool DeviceMemory::fill_by_mapping(Allocation& allocation, std::uint64_t address,
+                                   std::uint8_t value, std::uint64_t bytes) {
+  const bool is_own = allocation.sharing == Sharing::none && !allocation.repeats;
+  if (!is_own || value == 0 || bytes < kFillByMapping || bytes > kMostFilledByMapping) return false;
+  const auto [first, last] = whole_pages(address, bytes);
+  const std::vector<std::byte> pattern(kFilledPattern, std::byte{value});
+  allocation.is_filled = true;
+  if (!map_again_and_again(first, last - first, pattern)) return false;
+  std::memset(host(address), value, first - address);
+  std::memset(host(last), value, address + bytes - last);
   return true;
 }
 

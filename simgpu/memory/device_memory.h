@@ -41,6 +41,7 @@ struct Allocation {
   bool read_only = false;  ///< constant variables: kernels may not store to them
   Sharing sharing = Sharing::none;
   bool repeats = false;       ///< a pattern, from allocate_vast()
+  bool is_filled = false;     ///< its whole pages show one byte until they are stored to: fill()
   bool is_vast = false;       ///< may be larger than this machine's memory
   std::uint64_t changed = 0;  ///< DeviceMemory::changes() after what changed its content last
 };
@@ -164,6 +165,9 @@ class DeviceMemory {
   Allocation& add(Allocation allocation);
   bool map_again_and_again(std::uint64_t base, std::uint64_t bytes,
                            std::span<const std::byte> pattern);
+  bool fill_by_mapping(Allocation& allocation, std::uint64_t address, std::uint8_t value,
+                       std::uint64_t bytes);
+  void map_anew(std::uint64_t address, std::uint64_t bytes);
   void forget_content(const Allocation& allocation);
   void copy_shadow(std::uint64_t destination, std::uint64_t source, std::uint64_t bytes);
 

@@ -255,6 +255,46 @@ TEST(DeviceMemoryTest, CopiesAndFillsArriveAndStayInsideTheirAllocation) {
   EXPECT_FALSE(memory.fill(b, 0, 9));
 }
 
+TEST(DeviceMemoryTest, ALargeFillTakesPagesForWhatIsStoredAlone) {
+#if defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "ThreadSanitizer keeps a record of each byte that was touched";
+#endif
+  DeviceMemory memory(std::uint64_t{1} << 30);
+  const std::uint64_t bytes = 256 * kMebi + 5;
+  const std::uint64_t before_it = memory.allocate(100, "before").value();
+  const std::uint64_t base = memory.allocate(bytes, "y").value();
+  const std::uint64_t behind_it = memory.allocate(100, "behind").value();
+  ASSERT_TRUE(memory.fill(before_it, 1, 100));
+  ASSERT_TRUE(memory.fill(behind_it, 2, 100));
+  const std::uint64_t before = resident_bytes();
+  ASSERT_TRUE(memory.fill(base + 3, 7, bytes - 4));
+  EXPECT_LT(resident_bytes(), before + 64 * kMebi) << "its shadow alone";
+  for (const std::uint64_t at : {std::uint64_t{3}, kPageBytes, 100 * kMebi + 1, bytes - 2}) {
+    EXPECT_EQ(contents(memory, base + at, 1), bytes_of({7})) << at;
+  }
+  EXPECT_EQ(contents(memory, base, 3), bytes_of({0, 0, 0}));
+  EXPECT_EQ(contents(memory, base + bytes - 1, 1), bytes_of({0}));
+  EXPECT_EQ(contents(memory, before_it + 99, 1), bytes_of({1}));
+  EXPECT_EQ(contents(memory, behind_it, 1), bytes_of({2}));
+
+  ASSERT_TRUE(memory.write(base + kMebi, bytes_of({5})));
+  EXPECT_EQ(contents(memory, base + kMebi, 2), bytes_of({5, 7}));
+  EXPECT_EQ(contents(memory, base + 2 * kMebi, 1), bytes_of({7})) << "it stays in one place";
+  ASSERT_TRUE(memory.fill(base, 0, bytes));
+  EXPECT_EQ(contents(memory, base + 9 * kMebi, 1), bytes_of({0}));
+}
+
+TEST(DeviceMemoryTest, AFilledAllocationLeavesNothingBehindWhenItIsFreed) {
+  DeviceMemory memory(std::uint64_t{1} << 30);
+  const std::uint64_t base = memory.allocate(64 * kMebi, "y").value();
+  const std::uint64_t behind_it = memory.allocate(100, "behind").value();
+  ASSERT_TRUE(memory.fill(behind_it, 2, 100));
+  ASSERT_TRUE(memory.fill(base, 7, 64 * kMebi));
+  ASSERT_TRUE(memory.release(base));
+  EXPECT_EQ(*memory.host(base + 5 * kMebi), std::byte{0});
+  EXPECT_EQ(contents(memory, behind_it, 1), bytes_of({2}));
+}
+
 TEST(DeviceMemoryTest, ALargeZeroFillKeepsItsNeighbours) {
   DeviceMemory memory(64 * kMebi);
   const std::uint64_t base = memory.allocate(5 * kMebi, "a").value();

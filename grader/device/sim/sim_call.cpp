@@ -99,17 +99,25 @@ std::vector<std::byte> read_ranges(simgpu::DeviceProcess& device, std::uint64_t 
   return bytes;
 }
 
+/// Whether the device left out blocks, so that only what it settled is compared.
+bool ran_in_part(const RunRequest& request, const simgpu::Activity& activity) {
+  return request.problem->vast ||
+         std::ranges::any_of(activity.kernels, [](const simgpu::KernelRecord& kernel) {
+           return kernel.sampled || kernel.at_least;
+         });
+}
+
 /// The tensors after a call. Inputs of a sampled run stay away: they are large, and whether a
 /// function writes to them is seen in runs of all blocks.
 std::vector<std::vector<std::byte>> read_tensors(simgpu::DeviceProcess& device,
                                                  const RunRequest& request,
                                                  const std::vector<std::uint64_t>& addresses,
-                                                 const SettledPart& settled) {
+                                                 const SettledPart& settled, bool in_part) {
   std::vector<std::vector<std::byte>> contents(addresses.size());
   for (std::size_t i = 0; i < addresses.size(); ++i) {
     const Tensor& tensor = request.problem->tensors[i];
     if ((request.sampled || request.problem->vast) && tensor.role == Role::input) continue;
-    if (request.problem->vast) {
+    if (in_part && tensor.role != Role::input) {
       if (!settled.written.empty())
         contents[i] = read_ranges(device, addresses[i], settled.written[i]);
       continue;
@@ -255,7 +263,8 @@ void collect(simgpu::DeviceProcess& device, const RunRequest& request,
     if (returned) device.report_end();
     outcome.activity = device.collect();
     outcome.settled = settled_part(device.settled(), request, addresses);
-    outcome.outputs = read_tensors(device, request, addresses, outcome.settled);
+    outcome.outputs = read_tensors(device, request, addresses, outcome.settled,
+                                   ran_in_part(request, outcome.activity));
   } catch (const simgpu::DeviceProcessError& error) {
     if (!deadline.finish()) {
       throw;

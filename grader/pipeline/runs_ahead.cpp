@@ -1,0 +1,37 @@
+#include "grader/pipeline/runs_ahead.h"
+
+#include <utility>
+
+namespace rooflab {
+namespace {
+
+constexpr std::size_t kAhead = 1;  ///< runs begun beside the one that is asked for
+
+}  // namespace
+
+CaseRun RunSlots::use(const std::function<CaseRun()>& run) {
+  struct Slot {
+    explicit Slot(std::counting_semaphore<>& free) : free(free) { free.acquire(); }
+    ~Slot() { free.release(); }
+    Slot(const Slot&) = delete;
+    Slot& operator=(const Slot&) = delete;
+    std::counting_semaphore<>& free;
+  };
+  const Slot slot(free_);
+  return run();
+}
+
+CaseRun RunsAhead::take(std::size_t index) {
+  for (std::size_t i = index; i < count_ && i <= index + kAhead; ++i) begin(i);
+  std::future<CaseRun> run = std::move(begun_.at(index));
+  begun_.erase(begun_.begin(), begun_.upper_bound(index));
+  return run.get();
+}
+
+void RunsAhead::begin(std::size_t index) {
+  if (begun_.contains(index)) return;
+  const auto policy = slots_.count() > 1 ? std::launch::async : std::launch::deferred;
+  begun_[index] = std::async(policy, [this, run = prepare_(index)] { return slots_.use(run); });
+}
+
+}  // namespace rooflab

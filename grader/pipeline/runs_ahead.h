@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <future>
+#include <map>
+#include <semaphore>
+
+#include "grader/pipeline/run_case.h"
+
+namespace rooflab {
+
+/// How many runs go on at once, over all tasks of a grading.
+class RunSlots {
+ public:
+  explicit RunSlots(unsigned count) : count_(count), free_(count) {}
+
+  unsigned count() const { return count_; }
+  /// Calls `run` as soon as a slot is free.
+  CaseRun use(const std::function<CaseRun()>& run);
+
+ private:
+  unsigned count_;
+  std::counting_semaphore<> free_;
+};
+
+/// The runs of a list of cases, which are asked for in order and begun ahead of that: with each run
+/// that is asked for the next one begins, too, so that a task keeps two cores busy. What is begun
+/// when does not depend on how many slots there are; with one slot it runs when it is asked for.
+/// A run that is never asked for is waited for and forgotten.
+class RunsAhead {
+ public:
+  /// Prepares a run, on the thread that asks: what it reads of earlier results is the same whatever
+  /// runs side by side. What it returns runs on any thread.
+  using Prepare = std::function<std::function<CaseRun()>(std::size_t index)>;
+
+  RunsAhead(std::size_t count, RunSlots& slots, Prepare prepare)
+      : count_(count), slots_(slots), prepare_(std::move(prepare)) {}
+
+  /// The run of a case that lies behind all that were asked for before. @throws what the run threw
+  CaseRun take(std::size_t index);
+
+ private:
+  void begin(std::size_t index);
+
+  std::size_t count_;
+  RunSlots& slots_;
+  Prepare prepare_;
+  std::map<std::size_t, std::future<CaseRun>> begun_;
+};
+
+}  // namespace rooflab

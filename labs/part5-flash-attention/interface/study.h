@@ -15,7 +15,7 @@
 
 /// Sequence lengths of the study, and the problem at each of them: one sequence, as many key/value
 /// heads as query heads, fp32, no mask, scores scaled by 1 / sqrt(kStudyHeadDim).
-inline constexpr std::array<int, 6> kStudyLengths = {256, 512, 1024, 2048, 4096, 8192};
+inline constexpr std::array<int, 5> kStudyLengths = {256, 512, 1024, 2048, 4096};
 inline constexpr int kStudyHeads = 8;
 inline constexpr int kStudyHeadDim = 64;
 
@@ -64,7 +64,7 @@ struct StudyRow {
 ///       with the numbers of the rows.
 ///   rooflab::plot::write(roofline chart, folder / "roofline")
 ///       One roof, "fp32", and one memory level, "DRAM", those of device.gpu, and eight points: of
-///       "standard 256", "flash 256", "standard 8192" and "flash 8192" one PointKind::predicted, at
+///       "standard 256", "flash 256", "standard 4096" and "flash 4096" one PointKind::predicted, at
 ///       what the roofline lets it attain, and one of device.kind, at the FLOP/s that it reached.
 ///       Both stand at the form's arithmetic intensity: attention_flops of your io.cpp over the
 ///       traffic. That is standard_traffic for the one; for the other its arrays, each crossing

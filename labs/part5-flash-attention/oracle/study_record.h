@@ -12,14 +12,14 @@
 namespace rooflab {
 
 /// The study's problem, as interface/study.h has it.
-inline constexpr int kStudyLengths[] = {256, 512, 1024, 2048, 4096, 8192};
+inline constexpr int kStudyLengths[] = {256, 512, 1024, 2048, 4096};
 inline constexpr std::int64_t kStudyHeads = 8;
 inline constexpr std::int64_t kStudyHeadDim = 64;
 
 enum class AttentionForm { standard, flash };
 inline constexpr AttentionForm kForms[] = {AttentionForm::standard, AttentionForm::flash};
 std::string name_of(AttentionForm form);
-/// "flash 8192".
+/// "flash 4096".
 std::string name_of(AttentionForm form, int length);
 
 /// FLOPs of both products, without a mask.

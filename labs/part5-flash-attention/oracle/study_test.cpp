@@ -88,7 +88,7 @@ simgpu::Activity marked_calls() {
   }
   mark();
   activity.peak_allocated =
-      static_cast<std::uint64_t>(study_memory(AttentionForm::standard, 8192)) + 1000;
+      static_cast<std::uint64_t>(study_memory(AttentionForm::standard, 4096)) + 1000;
   return activity;
 }
 
@@ -114,7 +114,7 @@ plot::RooflineChart roofline_chart(const Rows& rows) {
   chart.title = "a GPU";
   chart.roofs = {{"fp32", kPeak}};
   chart.memory = {{"DRAM", kBandwidth}};
-  for (const int length : {256, 8192}) {
+  for (const int length : {256, 4096}) {
     for (const AttentionForm form : kForms) {
       const std::string label = name_of(form, length);
       const double intensity = study_flops(length) / study_traffic(form, length);
@@ -329,10 +329,10 @@ TEST(StudyOracleTest, ComparesWhatComesOutOfEachForm) {
 
 TEST(StudyOracleTest, KnowsSecondsAndSumsOfCalls) {
   Rows rows = right_rows();
-  rows["flash 8192"].ms *= 1e-3;
+  rows["flash 4096"].ms *= 1e-3;
   EXPECT_THAT(first_message(rows), HasSubstr("in seconds"));
   rows = right_rows();
-  rows["flash 8192"].ms *= 3;
+  rows["flash 4096"].ms *= 3;
   EXPECT_THAT(first_message(rows), HasSubstr("three calls"));
 }
 
@@ -345,9 +345,9 @@ TEST(StudyOracleTest, RefusesWrongMemory) {
   EXPECT_THAT(first_message(rows), HasSubstr("arrays are left out"));
   EXPECT_THAT(codes_after([](Row& flash) { flash.bytes *= 2; }), ElementsAre("RL0536"));
   rows = right_rows();
-  Row& flash = rows["flash 8192"];
-  flash.bytes -= study_arrays(AttentionForm::flash, 8192).at(0).adds.at("bytes");
-  EXPECT_THAT(first_message(rows), HasSubstr("one of q, k, v and out is missing; flash 8192"));
+  Row& flash = rows["flash 4096"];
+  flash.bytes -= study_arrays(AttentionForm::flash, 4096).at(0).adds.at("bytes");
+  EXPECT_THAT(first_message(rows), HasSubstr("one of q, k, v and out is missing; flash 4096"));
 }
 
 TEST(StudyOracleTest, RefusesAWrongNumberOfKernels) {
@@ -426,9 +426,9 @@ TEST(StudyOracleTest, AsksOnlyForPossibleTimesWhereNoRecordsAreKept) {
   evidence.keeps_records = false;
   evidence.activity = {};
   EXPECT_THAT(codes(evidence), IsEmpty());
-  evidence.results["flash_8192_ms"] = 1e-9;
+  evidence.results["flash_4096_ms"] = 1e-9;
   EXPECT_THAT(codes(evidence), ElementsAre("RL0537"));
-  evidence.results["flash_8192_ms"] = 0.0;
+  evidence.results["flash_4096_ms"] = 0.0;
   EXPECT_THAT(codes(evidence), ElementsAre("RL0537"));
 }
 
@@ -436,7 +436,7 @@ TEST(StudyOracleTest, DrawsItsOwnChartsAndTheTable) {
   const auto files = oracle_registry().at("study")()->artifacts({}, evidence_of(right_rows()));
   EXPECT_EQ(files.size(), 6U);
   EXPECT_THAT(files.at("attention.svg"), HasSubstr("<svg"));
-  EXPECT_THAT(files.at("study.csv"), HasSubstr("\n8192,"));
+  EXPECT_THAT(files.at("study.csv"), HasSubstr("\n4096,"));
 }
 
 }  // namespace

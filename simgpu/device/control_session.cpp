@@ -178,7 +178,7 @@ void ControlSession::memory_operation(ControlOperation operation, wire::Reader& 
 
 /// As many stretches as fit, from the one of this number on.
 void ControlSession::settled_from(std::uint64_t first, wire::Writer& writer) const {
-  const SettledBytes& settled = device_.settled();
+  const SettledBytes& settled = device_.since_mark().settled;
   const std::size_t most = protocol::kChunkBytes / sizeof(ByteRange) - settled.of_grid.size();
   for (const std::uint64_t number :
        {settled.chosen.storing, settled.chosen.of_grid, settled.chosen.last_stores_at,

@@ -5,7 +5,6 @@
 #include "simgpu/device/activity_log.h"
 #include "simgpu/device/allocations.h"
 #include "simgpu/device/copies.h"
-#include "simgpu/device/cuda_error.h"
 #include "simgpu/device/device_options.h"
 #include "simgpu/device/executable_graph.h"
 #include "simgpu/device/fault.h"
@@ -21,15 +20,14 @@
 #include "simgpu/device/timeline.h"
 #include "simgpu/memory/device_memory.h"
 #include "simgpu/report.h"
-#include "simgpu/settled_bytes.h"
 #include "specs/gpu_spec.h"
 
 namespace simgpu {
 
-/// One simulated GPU in this process, put together of its parts. Whoever asks it for something asks
-/// the part; here is what several of them have to do together. Functions named as the guest's
-/// requests answer with the runtime's error; those for the trusted side throw std::runtime_error.
-/// Not thread-safe: one request at a time.
+/// One simulated GPU in this process, put together of parts. Who wants something of it asks the
+/// part that owns it; Device itself does what several of them have to do together. Functions of the
+/// parts that are named as the guest's requests answer with the runtime's error. Not thread-safe:
+/// one request at a time.
 class Device {
  public:
   Device(gpu_spec::GpuSpec gpu, const DeviceOptions& options);
@@ -53,14 +51,10 @@ class Device {
   Copies& copies() { return copies_; }
   Launches& launches() { return launches_; }
   LibraryKernels& library_kernels() { return library_kernels_; }
+  const Fault& fault() const { return fault_; }
+  const SinceMark& since_mark() const { return since_mark_; }
 
-  /// An error that stays until the device is reset: after it nothing runs.
-  CudaError fault() const { return fault_.error(); }
-  /// See SinceMark::settled.
-  const SettledBytes& settled() const { return since_mark_.settled; }
-
-  /// The guest is gone, or has reset the device: every part forgets what is the guest's, and frees
-  /// it.
+  /// The guest is gone, or has reset the device: all parts forget what is the guest's, and free it.
   void release_guest();
   /// The program has ended. What it has not given back becomes findings, none of it after a fault,
   /// for nothing can be freed then; so does a failed launch that it never asked about, and what it

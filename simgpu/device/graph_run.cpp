@@ -127,7 +127,7 @@ CudaError GraphRun::advance(protocol::GraphProgress* progress) {
   if (!device_.timeline().has_stream(stream_)) return CudaError::invalid_resource_handle;
   const Belonging belonging(device_.log(), launch_);
   // As on a GPU, a kernel that breaks the context ends what follows; the next call tells.
-  while (!complete() && device_.fault() == CudaError::success) {
+  while (!complete() && !device_.fault().is_raised()) {
     if (const CudaError error = run_next(); error != CudaError::success) return error;
     const GraphNodeKind kind = awaited().kind;
     if (needs_guest(kind)) {

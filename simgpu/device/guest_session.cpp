@@ -216,8 +216,8 @@ GuestSession::Reply GuestSession::handle(std::uint32_t number, std::span<const s
   const char* function = operation.name_in(payload);
   std::optional<RecordedCall> record;
   if (*function != '\0') record.emplace(device_, function, reply);
-  if (device_.fault() != CudaError::success && !operation.is(kAfterFault)) {
-    reply.error = device_.fault();
+  if (device_.fault().is_raised() && !operation.is(kAfterFault)) {
+    reply.error = device_.fault().error();
   } else {
     reply.error = (this->*operation.serve)(call);
     call.request.expect_end();

@@ -34,7 +34,7 @@ CudaError GuestSession::stream_synchronize(Call& call) {
   timeline.spend(ApiCost::kSynchronize);
   device_.streams().synchronize(timeline.ready(stream));
   device_.streams().host_waited_for_stream(stream);
-  return device_.fault();
+  return device_.fault().error();
 }
 
 CudaError GuestSession::stream_query(Call& call) {
@@ -91,7 +91,7 @@ CudaError GuestSession::event_synchronize(Call& call) {
   timeline.spend(ApiCost::kSynchronize);
   device_.streams().synchronize(*time);
   device_.streams().host_waited_for_event(event);
-  return device_.fault();
+  return device_.fault().error();
 }
 
 CudaError GuestSession::event_query(Call& call) {
@@ -123,7 +123,7 @@ CudaError GuestSession::device_synchronize(Call& /*call*/) {
   device_.timeline().spend(ApiCost::kSynchronize);
   device_.streams().synchronize(device_.timeline().all_done());
   device_.streams().host_waited_for_all();
-  return device_.fault();
+  return device_.fault().error();
 }
 
 }  // namespace simgpu

@@ -453,7 +453,7 @@ TEST(SampledLaunch, DoesNotSettleWhatItMayTakeFromEarlierWorkOfTheCall) {
     call();
     const Activity activity = program.device().collect();
     EXPECT_TRUE(activity.kernels.back().sampled);
-    return !program.device().settled().of_grid.empty();
+    return !program.device().since_mark().settled.of_grid.empty();
   };
   EXPECT_TRUE(settles_after_mark([&] { program.launch("work_in_place", data, kTurns); }));
   EXPECT_FALSE(settles_after_mark([&] {

@@ -56,7 +56,7 @@ void run(std::span<const std::byte> program, std::size_t variant) {
     constexpr std::size_t kMostKernels = 4;
     const std::size_t kernels =
         std::min(device.modules().find(handle)->kernels.size(), kMostKernels);
-    for (std::size_t i = 0; i < kernels && device.fault() == CudaError::success; ++i) {
+    for (std::size_t i = 0; i < kernels && !device.fault().is_raised(); ++i) {
       const std::vector<std::byte> parameters =
           parameters_of(*device.modules().find(handle)->kernels[i].info, buffer);
       device.launches().launch(

@@ -61,7 +61,7 @@ struct SimulatedGpu::Impl {
 
   /// The device, unless a fault has ended its work: the device alone would go on allocating.
   Device& working(const std::string& what) {
-    check(device.fault(), what);
+    check(device.fault().error(), what);
     return device;
   }
 
@@ -168,7 +168,7 @@ void SimulatedGpu::launch(std::uint64_t module, const std::string& kernel, Dim3 
                                         .dynamic_shared_bytes = dynamic_shared_bytes};
   impl_->check(impl_->working(kernel).launches().launch(message, parameters), kernel);
   // An error within the kernel is told when somebody waits for it, which is here.
-  impl_->check(impl_->device.fault(), kernel);
+  impl_->check(impl_->device.fault().error(), kernel);
 }
 
 Activity SimulatedGpu::collect() {

@@ -40,17 +40,19 @@ const char* function_of_shared(std::span<const std::byte> payload) {
 class RecordedCall {
  public:
   /// @param reply of the call, read when it ends
-  RecordedCall(Device& device, const char* name, const GuestSession::Reply& reply)
-      : device_(device), reply_(reply) {
-    device_.log().count_call(name);
-    device_.log().begin_call(name, microseconds(device_.timeline().now()));
+  RecordedCall(ActivityLog& log, const Timeline& timeline, const char* name,
+               const GuestSession::Reply& reply)
+      : log_(log), timeline_(timeline), reply_(reply) {
+    log_.count_call(name);
+    log_.begin_call(name, microseconds(timeline_.now()));
   }
-  ~RecordedCall() { device_.log().end_call(microseconds(device_.timeline().now()), reply_.error); }
+  ~RecordedCall() { log_.end_call(microseconds(timeline_.now()), reply_.error); }
   RecordedCall(const RecordedCall&) = delete;
   RecordedCall& operator=(const RecordedCall&) = delete;
 
  private:
-  Device& device_;
+  ActivityLog& log_;
+  const Timeline& timeline_;
   const GuestSession::Reply& reply_;
 };
 
@@ -215,7 +217,7 @@ GuestSession::Reply GuestSession::handle(std::uint32_t number, std::span<const s
   const Watching watching(device_.log(), activity_.recording() ? &activity_ : nullptr);
   const char* function = operation.name_in(payload);
   std::optional<RecordedCall> record;
-  if (*function != '\0') record.emplace(device_, function, reply);
+  if (*function != '\0') record.emplace(device_.log(), device_.timeline(), function, reply);
   if (device_.fault().is_raised() && !operation.is(kAfterFault)) {
     reply.error = device_.fault().error();
   } else {

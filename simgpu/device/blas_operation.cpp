@@ -198,7 +198,7 @@ bool BlasCall::check(const Operand& operand) {
     place = "the address is no multiple of the element's size";
     detail = FindingDetail::operand_too_long;
   }
-  device_.fail_library_kernel(
+  device_.library_kernels().fail(
       {.code = aligned ? Code("RL0201") : Code("RL0204"),
        .detail = detail,
        .kernel = name_of_routine(request_),
@@ -219,7 +219,7 @@ bool BlasCall::check_workspace() {
   const Allocation* near = device_.memory().nearest(request_.workspace);
   const bool freed = near != nullptr && !near->live && request_.workspace >= near->base &&
                      request_.workspace - near->base < near->bytes;
-  device_.fail_library_kernel(
+  device_.library_kernels().fail(
       {.code = "RL0201",
        .kernel = name_of_routine(request_),
        .message = fmt::format("the workspace of cublasSetWorkspace takes {} bytes at {:#x}: {}",
@@ -237,17 +237,17 @@ bool BlasCall::check_work(const std::vector<Operand>& operands) {
   const double batch = request_.batch;
   double work = static_cast<double>(request_.m) * request_.n / kAsOneInstruction;
   if (request_.routine == Routine::gemm) work *= batch * std::max(request_.k, 1);
-  if (device_.sampled()) work = 0;  // it is only timed
+  if (device_.options().sampled) work = 0;  // it is only timed
   for (const Operand& operand : operands) work += batch * static_cast<double>(operand.columns);
-  if (work <= static_cast<double>(device_.instruction_budget())) return true;
-  device_.fail_library_kernel(
+  if (work <= static_cast<double>(device_.options().instruction_budget)) return true;
+  device_.library_kernels().fail(
       {.code = "RL0319",
        .kernel = name_of_routine(request_),
        .message =
            fmt::format("m = {}, n = {}, k = {} and a batch of {} are the work of {:.0f} warp "
                        "instructions, and a launch may have {}",
                        request_.m, request_.n, request_.k, request_.batch, work,
-                       device_.instruction_budget())});
+                       device_.options().instruction_budget)});
   return false;
 }
 
@@ -268,12 +268,12 @@ void BlasCall::check_initialized(const Operand& operand) {
     complete = complete && device_.memory().is_initialized(address, bytes);
   });
   if (complete) return;
-  device_.report(
-      {.code = "RL0205",
-       .detail = FindingDetail::operand_unwritten,
-       .kernel = name_of_routine(request_),
-       .name = operand.name,
-       .message = fmt::format("{} is read before all of it has been written", operand.name)});
+  device_.log().add(Finding{
+      .code = "RL0205",
+      .detail = FindingDetail::operand_unwritten,
+      .kernel = name_of_routine(request_),
+      .name = operand.name,
+      .message = fmt::format("{} is read before all of it has been written", operand.name)});
 }
 
 LibraryKernel BlasCall::cost(const std::vector<Operand>& operands) const {
@@ -341,7 +341,7 @@ std::vector<StreamRaces::Range> BlasCall::touched(const std::vector<Operand>& op
 HostTraffic BlasCall::host_traffic(const std::vector<Operand>& operands) const {
   HostTraffic traffic;
   if (!device_.memory().shares_memory()) return traffic;
-  const std::vector<ByteRange> of_host = device_.written_by_host();
+  const std::vector<ByteRange> of_host = device_.managed().written_by_host(device_.memory());
   for (const Operand& operand : operands) {
     add_operand({.address = operand.address,
                  .end = operand.address + extent(operand, request_.batch),
@@ -359,7 +359,7 @@ void BlasCall::keep_managed(const std::vector<Operand>& operands) const {
   for (const Operand& operand : operands) {
     ranges.push_back({operand.address, extent(operand, request_.batch)});
   }
-  device_.keep_managed(std::move(ranges));
+  device_.managed().keep(device_.memory(), std::move(ranges));
 }
 
 /// A sum or a norm that the reply brings to the host is a copy to it.
@@ -394,7 +394,7 @@ CudaError BlasCall::run(double* result) {
   LibraryKernel kernel = cost(operands);
   if (!empty) {
     kernel.host = host_traffic(operands);
-    if (device_.checkers() && !device_.sampled()) {
+    if (device_.options().checkers && !device_.options().sampled) {
       for (const Operand& operand : operands) {
         if (operand.read) check_initialized(operand);
       }
@@ -406,7 +406,7 @@ CudaError BlasCall::run(double* result) {
     where.a = host(request_.a);
     where.b = host(request_.b);
     where.c = host(request_.c);
-    if (!device_.sampled()) *result = blas::run(request_, where);
+    if (!device_.options().sampled) *result = blas::run(request_, where);
     for (const Operand& operand : operands) {
       if (!operand.written) continue;
       memory.note_change(operand.address);
@@ -415,11 +415,11 @@ CudaError BlasCall::run(double* result) {
       });
     }
   }
-  const bool stores = request_.result_address != 0 && !device_.sampled();
+  const bool stores = request_.result_address != 0 && !device_.options().sampled;
   if (stores && !store_result(*result)) return CudaError::invalid_value;
   if (!empty) keep_managed(operands);
   if (!empty) kernel.touched = [&] { return touched(operands); };
-  const CudaError error = device_.run_library_kernel(kernel, request_.stream);
+  const CudaError error = device_.library_kernels().finish(kernel, request_.stream);
   if (error == CudaError::success && !empty) note_result_for_host();
   return error;
 }
@@ -435,8 +435,8 @@ CudaError blas_operation(Device& device, wire::Reader& reader, wire::Writer& wri
   // The host waits for a result that is handed back to it.
   const bool returns = request.routine == Routine::dot || request.routine == Routine::nrm2;
   if (returns && request.result_address == 0) {
-    device.synchronize(device.timeline().ready(request.stream));
-    device.host_waited_for_stream(request.stream);
+    device.streams().synchronize(device.timeline().ready(request.stream));
+    device.streams().host_waited_for_stream(request.stream);
   }
   writer.put(result);
   return error;

@@ -1,11 +1,15 @@
 #include "simgpu/device/control_session.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <optional>
 #include <stdexcept>
 #include <string>
 
 #include "simgpu/device/activity_wire.h"
 #include "simgpu/device/protocol.h"
+#include "simgpu/memory/pages.h"
 
 namespace simgpu {
 namespace {
@@ -14,6 +18,31 @@ std::vector<ByteRange> ranges_from(wire::Reader& reader) {
   std::vector<ByteRange> ranges;
   while (!reader.empty()) ranges.push_back(reader.get<ByteRange>());
   return ranges;
+}
+
+/// @param address of what has been allocated, if there was room
+std::uint64_t require_room(std::optional<std::uint64_t> address, const Device& device,
+                           std::uint64_t bytes, const std::string& label) {
+  if (address) return *address;
+  throw std::runtime_error(fmt::format("the simulated {} has no room for {} bytes of {}",
+                                       device.gpu().name, bytes, label));
+}
+
+std::uint64_t allocate(Device& device, std::uint64_t bytes, const std::string& label) {
+  DeviceMemory& memory = device.memory();
+  const std::uint64_t address =
+      require_room(memory.allocate(std::max<std::uint64_t>(bytes, 1), label), device, bytes, label);
+  // The trusted side writes its arrays whole. A guest's may be touched here and there, by the
+  // blocks of a sampled launch.
+  advise_huge_pages(memory.host(address), bytes);
+  return address;
+}
+
+void release(Device& device, std::uint64_t address) {
+  const bool is_guests = device.allocations().live().contains(address);
+  if (is_guests || !device.memory().release(address)) {
+    throw std::runtime_error(fmt::format("{:#x} is no allocation of the trusted side", address));
+  }
 }
 
 }  // namespace
@@ -74,21 +103,21 @@ void ControlSession::dispatch(std::uint32_t operation, wire::Reader& reader, wir
       settled_from(reader.get<std::uint64_t>(), writer);
       return;
     case ControlOperation::set_secret:
-      device_.set_secret(reader.get<std::uint64_t>());
+      device_.launches().set_secret(reader.get<std::uint64_t>());
       return;
     case ControlOperation::open_callers_stream:
-      writer.put(device_.open_callers_stream());
+      writer.put(device_.timeline().create_callers_stream());
       return;
     case ControlOperation::callers_work: {
       const bool alone = reader.get<std::uint8_t>() != 0;
-      device_.note_callers_work(ranges_from(reader), alone);
+      device_.streams().note_callers_work(ranges_from(reader), alone);
       return;
     }
     case ControlOperation::add_built_code:
-      device_.add_built_code(reader.rest());
+      device_.modules().add_built_code(reader.rest());
       return;
     case ControlOperation::name_only_built_code:
-      device_.name_only_built_code();
+      device_.modules().name_only_built_code();
       return;
     default:
       memory_operation(static_cast<ControlOperation>(operation), reader, writer);
@@ -104,17 +133,18 @@ void ControlSession::memory_operation(ControlOperation operation, wire::Reader& 
   switch (operation) {
     case ControlOperation::allocate: {
       const auto bytes = reader.get<std::uint64_t>();
-      writer.put(device_.trusted_allocate(bytes, reader.get_string(protocol::kMaxName)));
+      writer.put(allocate(device_, bytes, reader.get_string(protocol::kMaxName)));
       return;
     }
     case ControlOperation::allocate_vast: {
       const auto bytes = reader.get<std::uint64_t>();
       const std::string label = reader.get_string(protocol::kMaxName);
-      writer.put(device_.trusted_allocate_vast(bytes, label, reader.rest()));
+      writer.put(
+          require_room(memory.allocate_vast(bytes, label, reader.rest()), device_, bytes, label));
       return;
     }
     case ControlOperation::release:
-      device_.trusted_release(reader.get<std::uint64_t>());
+      release(device_, reader.get<std::uint64_t>());
       return;
     case ControlOperation::write: {
       const auto address = reader.get<std::uint64_t>();
@@ -148,7 +178,7 @@ void ControlSession::memory_operation(ControlOperation operation, wire::Reader& 
 
 /// As many stretches as fit, from the one of this number on.
 void ControlSession::settled_from(std::uint64_t first, wire::Writer& writer) const {
-  const SettledBytes& settled = device_.settled();
+  const SettledBytes& settled = device_.since_mark().settled;
   const std::size_t most = protocol::kChunkBytes / sizeof(ByteRange) - settled.of_grid.size();
   for (const std::uint64_t number :
        {settled.chosen.storing, settled.chosen.of_grid, settled.chosen.last_stores_at,

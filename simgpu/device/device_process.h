@@ -90,7 +90,7 @@ class DeviceProcess {
   /// Waits for all work, and tells what happened since mark(). Until the next mark() no guest is
   /// served: what comes behind the records neither counts nor changes what is read.
   Activity collect();
-  /// What is final of a call since mark() that was cut short: Device::settled().
+  /// What is final of a call since mark() that was cut short: SinceMark::settled.
   SettledBytes settled();
   /// Which blocks run of a launch that is bounded depends on it; the guest never learns it.
   void set_secret(std::uint64_t secret);

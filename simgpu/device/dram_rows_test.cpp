@@ -50,7 +50,7 @@ class OnDevice : public ::testing::Test {
 
   std::uint64_t allocate() {
     std::uint64_t address = 0;
-    EXPECT_EQ(device_.allocate(kBytes, &address), CudaError::success);
+    EXPECT_EQ(device_.allocations().allocate(kBytes, &address), CudaError::success);
     return address;
   }
   double last_us() { return device_.log().activity().memory.back().time_us; }
@@ -62,16 +62,16 @@ class OnDevice : public ::testing::Test {
 
 TEST_F(OnDevice, CopiesAndFillsReachWhatKernelsReachOfTheBandwidth) {
   const std::uint64_t from = allocate(), to = allocate();
-  EXPECT_EQ(device_.fill({.address = from, .pitch = kBytes, .width = kBytes, .height = 1}),
+  EXPECT_EQ(device_.copies().fill({.address = from, .pitch = kBytes, .width = kBytes, .height = 1}),
             CudaError::success);
   const double at_full_rate = static_cast<double>(kBytes) / gpu_.dram_bytes_per_second * 1e6;
   EXPECT_NEAR(last_us(), at_full_rate / gpu_.dram_write_share, 3);
-  EXPECT_EQ(device_.copy_on_device({.destination = to,
-                                    .destination_pitch = kBytes,
-                                    .source = from,
-                                    .source_pitch = kBytes,
-                                    .width = kBytes,
-                                    .height = 1}),
+  EXPECT_EQ(device_.copies().copy_on_device({.destination = to,
+                                             .destination_pitch = kBytes,
+                                             .source = from,
+                                             .source_pitch = kBytes,
+                                             .width = kBytes,
+                                             .height = 1}),
             CudaError::success);
   EXPECT_NEAR(last_us(), at_full_rate / gpu_.dram_write_share + at_full_rate / gpu_.dram_read_share,
               3);
@@ -80,12 +80,12 @@ TEST_F(OnDevice, CopiesAndFillsReachWhatKernelsReachOfTheBandwidth) {
 TEST_F(OnDevice, CopiesOfAColumnTakeTheTimeOfItsSectors) {
   const std::uint64_t from = allocate(), to = allocate();
   const auto copy = [&](std::uint64_t pitch, std::uint64_t width) {
-    EXPECT_EQ(device_.copy_on_device({.destination = to,
-                                      .destination_pitch = pitch,
-                                      .source = from,
-                                      .source_pitch = pitch,
-                                      .width = width,
-                                      .height = 65'536}),
+    EXPECT_EQ(device_.copies().copy_on_device({.destination = to,
+                                               .destination_pitch = pitch,
+                                               .source = from,
+                                               .source_pitch = pitch,
+                                               .width = width,
+                                               .height = 65'536}),
               CudaError::success);
     return last_us();
   };

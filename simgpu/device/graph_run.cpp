@@ -75,18 +75,19 @@ CudaError GraphRun::perform(const GraphNode& node) {
   switch (node.kind) {
     case GraphNodeKind::kernel: {
       const auto message = on_stream<protocol::LaunchMessage>(reader, stream_);
-      return device_.launch(message, reader.rest());
+      return device_.launches().launch(message, reader.rest());
     }
     case GraphNodeKind::copy_to_device:
     case GraphNodeKind::copy_from_device: {
       auto request = on_stream<protocol::CopyRequest>(reader, stream_);
       request.asynchronous = 1;
-      return device_.begin_copy(request, node.kind == GraphNodeKind::copy_to_device);
+      return device_.copies().begin(request, node.kind == GraphNodeKind::copy_to_device);
     }
     case GraphNodeKind::copy_on_device:
-      return device_.copy_on_device(on_stream<protocol::DeviceCopyRequest>(reader, stream_));
+      return device_.copies().copy_on_device(
+          on_stream<protocol::DeviceCopyRequest>(reader, stream_));
     case GraphNodeKind::fill:
-      return device_.fill(on_stream<protocol::FillRequest>(reader, stream_));
+      return device_.copies().fill(on_stream<protocol::FillRequest>(reader, stream_));
     case GraphNodeKind::blas: {
       wire::Writer request, no_result;
       request.put(on_stream<blas::Request>(reader, stream_));
@@ -99,7 +100,7 @@ CudaError GraphRun::perform(const GraphNode& node) {
     case GraphNodeKind::event_wait:
       return device_.timeline().stream_wait(stream_, reader.get<std::uint64_t>());
     case GraphNodeKind::host:
-      device_.host_function_runs(stream_);
+      device_.streams().host_function_runs(stream_);
       return CudaError::success;
     default:
       return CudaError::success;
@@ -109,12 +110,12 @@ CudaError GraphRun::perform(const GraphNode& node) {
 CudaError GraphRun::run_next() {
   const GraphNode& node = graph_->nodes[next_++];
   const Finished start = start_of(node);
-  device_.begin_node(start.end, start.worked,
-                     {.launch = launch_.number,
-                      .order = graph_->order,
-                      .node = static_cast<std::uint32_t>(next_ - 1)});
+  device_.streams().begin_node(start.end, start.worked,
+                               {.launch = launch_.number,
+                                .order = graph_->order,
+                                .node = static_cast<std::uint32_t>(next_ - 1)});
   const CudaError error = perform(node);
-  Picoseconds end = device_.end_node();
+  Picoseconds end = device_.streams().end_node();
   if (node.kind == GraphNodeKind::host) end += picoseconds(GraphCost::kHostNode);
   finished_.push_back({.end = end, .worked = start.worked || does_work(node.kind)});
   device_.timeline().hold(stream_, end);
@@ -126,7 +127,7 @@ CudaError GraphRun::advance(protocol::GraphProgress* progress) {
   if (!device_.timeline().has_stream(stream_)) return CudaError::invalid_resource_handle;
   const Belonging belonging(device_.log(), launch_);
   // As on a GPU, a kernel that breaks the context ends what follows; the next call tells.
-  while (!complete() && device_.fault() == CudaError::success) {
+  while (!complete() && !device_.fault().is_raised()) {
     if (const CudaError error = run_next(); error != CudaError::success) return error;
     const GraphNodeKind kind = awaited().kind;
     if (needs_guest(kind)) {

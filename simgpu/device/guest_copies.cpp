@@ -29,7 +29,8 @@ CudaError GuestSession::begin_copy(bool to_device, Call& call) {
   auto request = call.request.get<protocol::CopyRequest>();
   join_rows(request, request.pitch);
   if (request.asynchronous_call != 0) device_.log().rename_call("cudaMemcpyAsync");
-  if (const CudaError error = device_.begin_copy(request, to_device); error != CudaError::success) {
+  if (const CudaError error = device_.copies().begin(request, to_device);
+      error != CudaError::success) {
     call.request.rest();
     return error;
   }
@@ -45,12 +46,12 @@ CudaError GuestSession::copy_more(Call& call) {
   if (transfer_.to_device) {
     const auto bytes = call.request.rest();
     if (bytes.size() > left) throw wire::MessageError("more bytes than the copy has");
-    if (!bytes.empty()) device_.write_packed(transfer_.request, transfer_.done, bytes);
+    if (!bytes.empty()) device_.copies().write_packed(transfer_.request, transfer_.done, bytes);
     transfer_.done += bytes.size();
   } else {
     const auto count = std::min<std::uint64_t>(left, protocol::kChunkBytes);
     if (count > 0) {
-      device_.read_packed(transfer_.request, transfer_.done, call.answer.reserve(count));
+      device_.copies().read_packed(transfer_.request, transfer_.done, call.answer.reserve(count));
     }
     transfer_.done += count;
   }
@@ -61,14 +62,14 @@ CudaError GuestSession::copy_on_device(Call& call) {
   auto request = call.request.get<protocol::DeviceCopyRequest>();
   if (request.source_pitch == request.destination_pitch) join_rows(request, request.source_pitch);
   if (request.asynchronous_call != 0) device_.log().rename_call("cudaMemcpyAsync");
-  return device_.copy_on_device(request);
+  return device_.copies().copy_on_device(request);
 }
 
 CudaError GuestSession::fill(Call& call) {
   auto request = call.request.get<protocol::FillRequest>();
   join_rows(request, request.pitch);
   if (request.asynchronous_call != 0) device_.log().rename_call("cudaMemsetAsync");
-  return device_.fill(request);
+  return device_.copies().fill(request);
 }
 
 }  // namespace simgpu

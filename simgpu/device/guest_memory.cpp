@@ -44,31 +44,37 @@ bool set(MemoryPool& pool, protocol::PoolAttribute attribute, std::uint64_t valu
 }  // namespace
 
 CudaError GuestSession::memory_info(Call& call) {
-  call.answer.put(device_.free_bytes());
+  call.answer.put(device_.allocations().free_bytes());
   call.answer.put(static_cast<std::uint64_t>(device_.gpu().dram_bytes));
   return CudaError::success;
 }
 
 CudaError GuestSession::allocate(Call& call) {
   std::uint64_t address = 0;
-  const CudaError error = device_.allocate(call.request.get<std::uint64_t>(), &address);
+  const CudaError error =
+      device_.allocations().allocate(call.request.get<std::uint64_t>(), &address);
   call.answer.put(address);
   return error;
 }
 
 CudaError GuestSession::allocate_array(Call& call) {
   std::uint64_t address = 0;
-  const CudaError error = device_.allocate_array(call.request.get<std::uint64_t>(), &address);
+  const CudaError error =
+      device_.allocations().allocate_array(call.request.get<std::uint64_t>(), &address);
   call.answer.put(address);
   return error;
 }
 
 CudaError GuestSession::image_create(Call& call) {
-  std::uint64_t handle = 0;
-  device_.timeline().spend(ApiCost::kTexture);
-  const CudaError error = device_.create_image(call.request.get<Image>(), &handle);
+  device_.timeline().spend(ApiCost::kTexture + ApiCost::kEvent);
+  const auto image = call.request.get<Image>();
+  device_.log().count_given(sizeof(Image));  // kernels see its border, its sizes and modes
+  DeviceMemory& memory = device_.memory();
+  const bool is_there = is_valid(image) && memory.find(image.address, image.bytes()) != nullptr;
+  const std::uint64_t handle = is_there ? memory.images().add(image) : 0;
   call.answer.put(handle);
-  return error;
+  if (!is_there) return CudaError::invalid_value;
+  return handle == 0 ? CudaError::memory_allocation : CudaError::success;
 }
 
 CudaError GuestSession::image_destroy(Call& call) {
@@ -78,12 +84,12 @@ CudaError GuestSession::image_destroy(Call& call) {
 }
 
 CudaError GuestSession::get_stack_limit(Call& call) {
-  call.answer.put(std::uint64_t{device_.stack_bytes()});
+  call.answer.put(std::uint64_t{device_.launches().stack_bytes()});
   return CudaError::success;
 }
 
 CudaError GuestSession::get_heap_limit(Call& call) {
-  call.answer.put(device_.heap_bytes());
+  call.answer.put(device_.launches().heap().bytes());
   return CudaError::success;
 }
 
@@ -92,15 +98,15 @@ CudaError GuestSession::allocate_shared(Call& call) {
   const auto kind = call.request.get<protocol::SharedKind>();
   const bool pinned = kind != protocol::SharedKind::managed;
   SharedBlock block;
-  const CudaError error =
-      device_.allocate_shared(bytes, pinned ? Sharing::pinned : Sharing::managed, &block);
+  const CudaError error = device_.allocations().allocate_shared(
+      bytes, pinned ? Sharing::pinned : Sharing::managed, &block);
   call.answer.put(protocol::SharedMemory{block.address, block.mapped_bytes});
   call.memory = std::move(block.memory);
   return error;
 }
 
 CudaError GuestSession::share_variable(Call& call) {
-  const LoadedModule* module = device_.module(call.request.get<std::uint64_t>());
+  const LoadedModule* module = device_.modules().find(call.request.get<std::uint64_t>());
   const std::string name = call.request.get_string(protocol::kMaxName);
   if (module == nullptr) return CudaError::invalid_symbol;
   const auto found = module->symbols.find(name);
@@ -115,7 +121,7 @@ CudaError GuestSession::share_variable(Call& call) {
 
 CudaError GuestSession::pool_create(Call& call) {
   std::uint64_t number = 0;
-  const CudaError error = device_.create_pool(&number);
+  const CudaError error = device_.pools().create(&number);
   call.answer.put(number);
   return error;
 }
@@ -126,13 +132,13 @@ CudaError GuestSession::pool_allocate(Call& call) {
   const auto stream = call.request.get<std::uint64_t>();
   if (!device_.timeline().has_stream(stream)) return CudaError::invalid_resource_handle;
   std::uint64_t address = 0;
-  const CudaError error = device_.allocate_from_pool(bytes, pool, &address);
+  const CudaError error = device_.allocations().allocate_from_pool(bytes, pool, &address);
   call.answer.put(address);
   return error;
 }
 
 CudaError GuestSession::pool_get(Call& call) {
-  const MemoryPool* pool = device_.pool(call.request.get<std::uint64_t>());
+  const MemoryPool* pool = device_.pools().find(call.request.get<std::uint64_t>());
   const auto attribute = call.request.get<protocol::PoolAttribute>();
   const auto value = pool == nullptr ? std::nullopt : figure(*pool, attribute);
   if (!value) return CudaError::invalid_value;
@@ -141,7 +147,7 @@ CudaError GuestSession::pool_get(Call& call) {
 }
 
 CudaError GuestSession::pool_set(Call& call) {
-  MemoryPool* pool = device_.pool(call.request.get<std::uint64_t>());
+  MemoryPool* pool = device_.pools().find(call.request.get<std::uint64_t>());
   const auto attribute = call.request.get<protocol::PoolAttribute>();
   const auto value = call.request.get<std::uint64_t>();
   return pool != nullptr && set(*pool, attribute, value) ? CudaError::success
@@ -149,7 +155,7 @@ CudaError GuestSession::pool_set(Call& call) {
 }
 
 CudaError GuestSession::pool_trim(Call& call) {
-  MemoryPool* pool = device_.pool(call.request.get<std::uint64_t>());
+  MemoryPool* pool = device_.pools().find(call.request.get<std::uint64_t>());
   const auto keep = call.request.get<std::uint64_t>();
   if (pool == nullptr) return CudaError::invalid_value;
   pool->trim(keep);

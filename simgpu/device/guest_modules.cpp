@@ -29,7 +29,7 @@ CudaError GuestSession::module_data(Call& call) {
 CudaError GuestSession::module_end(Call& call) {
   std::uint64_t handle = 0;
   device_.log().count_call("cuModuleLoadData");  // whichever function of the runtime it serves
-  const CudaError error = device_.load(image_, &handle, image_origin_);
+  const CudaError error = device_.modules().load(image_, &handle, image_origin_);
   image_ = {};
   image_bytes_ = 0;
   call.answer.put(handle);
@@ -37,14 +37,14 @@ CudaError GuestSession::module_end(Call& call) {
 }
 
 CudaError GuestSession::kernel_count(Call& call) {
-  const LoadedModule* module = device_.module(call.request.get<std::uint64_t>());
+  const LoadedModule* module = device_.modules().find(call.request.get<std::uint64_t>());
   if (module == nullptr) return CudaError::invalid_resource_handle;
   call.answer.put(static_cast<std::uint32_t>(module->kernels.size()));
   return CudaError::success;
 }
 
 CudaError GuestSession::kernel_name(Call& call) {
-  const LoadedModule* module = device_.module(call.request.get<std::uint64_t>());
+  const LoadedModule* module = device_.modules().find(call.request.get<std::uint64_t>());
   const auto index = call.request.get<std::uint32_t>();
   if (module == nullptr) return CudaError::invalid_resource_handle;
   if (index >= module->kernels.size()) return CudaError::invalid_value;
@@ -55,7 +55,7 @@ CudaError GuestSession::kernel_name(Call& call) {
 }
 
 CudaError GuestSession::set_shared_limit(Call& call) {
-  LoadedModule* module = device_.settled_module(call.request.get<std::uint64_t>());
+  LoadedModule* module = device_.modules().find_settled(call.request.get<std::uint64_t>());
   const auto kernel = call.request.get<std::uint64_t>();
   const auto bytes = call.request.get<std::uint32_t>();
   if (module == nullptr || kernel >= module->kernels.size()) {
@@ -63,9 +63,9 @@ CudaError GuestSession::set_shared_limit(Call& call) {
   }
   LoadedKernel& chosen = module->kernels[kernel];
   if (std::string reason = beyond_shared_memory(chosen, bytes, device_.gpu()); !reason.empty()) {
-    device_.report({.code = "RL0308",
-                    .kernel = *chosen.display_name,
-                    .message = "cudaFuncSetAttribute was refused: " + reason});
+    device_.log().add(Finding{.code = "RL0308",
+                              .kernel = *chosen.display_name,
+                              .message = "cudaFuncSetAttribute was refused: " + reason});
     return CudaError::invalid_value;
   }
   chosen.max_dynamic_shared_bytes = bytes;
@@ -73,7 +73,7 @@ CudaError GuestSession::set_shared_limit(Call& call) {
 }
 
 CudaError GuestSession::symbol_info(Call& call) {
-  const LoadedModule* module = device_.module(call.request.get<std::uint64_t>());
+  const LoadedModule* module = device_.modules().find(call.request.get<std::uint64_t>());
   const std::string name = call.request.get_string(protocol::kMaxName);
   if (module == nullptr) return CudaError::invalid_symbol;
   const auto found = module->symbols.find(name);
@@ -84,7 +84,7 @@ CudaError GuestSession::symbol_info(Call& call) {
 }
 
 CudaError GuestSession::kernel_info(Call& call) {
-  const LoadedModule* module = device_.settled_module(call.request.get<std::uint64_t>());
+  const LoadedModule* module = device_.modules().find_settled(call.request.get<std::uint64_t>());
   const std::string name = call.request.get_string(protocol::kMaxName);
   const int index = module == nullptr ? -1 : module->kernel_index(name);
   if (index < 0) return CudaError::invalid_device_function;
@@ -121,16 +121,16 @@ CudaError GuestSession::kernel_info(Call& call) {
 CudaError GuestSession::launch(Call& call) {
   const auto message = call.request.get<protocol::LaunchMessage>();
   if (message.by_syntax != 0) device_.log().rename_call("__cudaLaunchKernel");
-  return device_.launch(message, call.request.rest());
+  return device_.launches().launch(message, call.request.rest());
 }
 
 CudaError GuestSession::check_launch(Call& call) {
   const auto message = call.request.get<protocol::LaunchMessage>();
-  return device_.check_launch(message, call.request.rest().size());
+  return device_.launches().check(message, call.request.rest().size());
 }
 
 CudaError GuestSession::occupancy(Call& call) {
-  const LoadedModule* module = device_.settled_module(call.request.get<std::uint64_t>());
+  const LoadedModule* module = device_.modules().find_settled(call.request.get<std::uint64_t>());
   const auto kernel = call.request.get<std::uint64_t>();
   const auto threads = call.request.get<std::uint32_t>();
   const auto dynamic_bytes = call.request.get<std::uint32_t>();

@@ -1,7 +1,5 @@
 #include "simgpu/device/guest_session.h"
 
-#include <fmt/format.h>
-
 #include <array>
 #include <cmath>
 #include <optional>
@@ -11,6 +9,7 @@
 #include <utility>
 
 #include "simgpu/device/blas_operation.h"
+#include "simgpu/device/guest_properties.h"
 
 namespace simgpu {
 namespace {
@@ -41,17 +40,19 @@ const char* function_of_shared(std::span<const std::byte> payload) {
 class RecordedCall {
  public:
   /// @param reply of the call, read when it ends
-  RecordedCall(Device& device, const char* name, const GuestSession::Reply& reply)
-      : device_(device), reply_(reply) {
-    device_.log().count_call(name);
-    device_.log().begin_call(name, microseconds(device_.timeline().now()));
+  RecordedCall(ActivityLog& log, const Timeline& timeline, const char* name,
+               const GuestSession::Reply& reply)
+      : log_(log), timeline_(timeline), reply_(reply) {
+    log_.count_call(name);
+    log_.begin_call(name, microseconds(timeline_.now()));
   }
-  ~RecordedCall() { device_.log().end_call(microseconds(device_.timeline().now()), reply_.error); }
+  ~RecordedCall() { log_.end_call(microseconds(timeline_.now()), reply_.error); }
   RecordedCall(const RecordedCall&) = delete;
   RecordedCall& operator=(const RecordedCall&) = delete;
 
  private:
-  Device& device_;
+  ActivityLog& log_;
+  const Timeline& timeline_;
   const GuestSession::Reply& reply_;
 };
 
@@ -67,12 +68,12 @@ class Watching {
   ActivityLog& log_;
 };
 
-template <typename Result, typename... Fields>
-CudaError hand_on(Device& device, Result (Device::*function)(Fields...), wire::Reader& request) {
+template <typename Part, typename Result, typename... Fields>
+CudaError hand_on(Part& part, Result (Part::*function)(Fields...), wire::Reader& request) {
   // In braces, so that the fields are read in their order.
   const std::tuple<std::remove_cvref_t<Fields>...> fields{
       request.get<std::remove_cvref_t<Fields>>()...};
-  const auto call = [&](const auto&... field) { return (device.*function)(field...); };
+  const auto call = [&](const auto&... field) { return (part.*function)(field...); };
   if constexpr (std::is_void_v<Result>) {
     std::apply(call, fields);
     return CudaError::success;
@@ -83,9 +84,9 @@ CudaError hand_on(Device& device, Result (Device::*function)(Fields...), wire::R
 
 }  // namespace
 
-template <auto kFunction>
-CudaError GuestSession::to_device(Call& call) {
-  return hand_on(device_, kFunction, call.request);
+template <auto kPart, auto kFunction>
+CudaError GuestSession::to(Call& call) {
+  return hand_on((device_.*kPart)(), kFunction, call.request);
 }
 
 /// A row of the table.
@@ -112,10 +113,11 @@ struct GuestSession::Operations {
       {Id::hello, "", &Guest::hello, kAfterFault},
       {Id::memory_info, "cudaMemGetInfo", &Guest::memory_info},
       {Id::allocate, "cudaMalloc", &Guest::allocate},
-      {Id::release, "cudaFree", &Guest::to_device<&Device::release>, kWaits},
+      {Id::release, "cudaFree", &Guest::to<&Device::allocations, &Allocations::release>, kWaits},
       {Id::reset, "cudaDeviceReset", &Guest::reset, kAfterFault | kWaits},
       {Id::pool_allocate, "cudaMallocAsync", &Guest::pool_allocate},
-      {Id::pool_release, "cudaFreeAsync", &Guest::to_device<&Device::release_on>},
+      {Id::pool_release, "cudaFreeAsync",
+       &Guest::to<&Device::allocations, &Allocations::release_on>},
       {Id::pool_get, "cudaMemPoolGetAttribute", &Guest::pool_get},
       {Id::pool_set, "cudaMemPoolSetAttribute", &Guest::pool_set},
       {Id::pool_trim, "", &Guest::pool_trim},
@@ -127,7 +129,7 @@ struct GuestSession::Operations {
       {Id::module_begin, "", &Guest::module_begin},
       {Id::module_data, "", &Guest::module_data},
       {Id::module_end, "", &Guest::module_end},
-      {Id::module_unload, "", &Guest::to_device<&Device::unload>},
+      {Id::module_unload, "", &Guest::to<&Device::modules, &LoadedModules::unload>},
       {Id::kernel_count, "", &Guest::kernel_count},
       {Id::kernel_name, "", &Guest::kernel_name},
       {Id::kernel_info, "", &Guest::kernel_info},
@@ -151,12 +153,13 @@ struct GuestSession::Operations {
       {Id::event_elapsed, "cudaEventElapsedTime", &Guest::event_elapsed},
       {Id::device_synchronize, "cudaDeviceSynchronize", &Guest::device_synchronize, kWaits},
       {Id::take_output, "", &Guest::take_output, kAfterFault},
-      {Id::host_dereference, "", &Guest::host_dereference, kAfterFault},
+      {Id::host_dereference, "",
+       &Guest::to<&Device::host_findings, &HostFindings::report_dereference>, kAfterFault},
       {Id::blas, "cublas", &Guest::blas},
       {Id::get_stack_limit, "", &Guest::get_stack_limit},
-      {Id::set_stack_limit, "", &Guest::to_device<&Device::set_stack_bytes>},
+      {Id::set_stack_limit, "", &Guest::to<&Device::launches, &Launches::set_stack_bytes>},
       {Id::get_heap_limit, "", &Guest::get_heap_limit},
-      {Id::set_heap_limit, "", &Guest::to_device<&Device::set_heap_bytes>},
+      {Id::set_heap_limit, "", &Guest::to<&Device::launches, &Launches::set_heap_bytes>},
       {Id::check_launch, "", &Guest::check_launch},
       {Id::graph_begin, "", &Guest::graph_begin},
       {Id::graph_nodes, "", &Guest::graph_nodes},
@@ -171,19 +174,21 @@ struct GuestSession::Operations {
       {Id::activity_take, "", &Guest::activity_take, kAfterFault},
       {Id::activity_clock, "", &Guest::activity_clock, kAfterFault},
       {Id::allocate_shared, "", &Guest::allocate_shared, 0, function_of_shared},
-      {Id::release_pinned, "cudaFreeHost", &Guest::to_device<&Device::release_pinned>, kWaits},
+      {Id::release_pinned, "cudaFreeHost",
+       &Guest::to<&Device::allocations, &Allocations::release_pinned>, kWaits},
       {Id::allocate_array, "cudaMallocArray", &Guest::allocate_array},
       {Id::image_create, "cudaCreateTextureObject", &Guest::image_create},
       {Id::image_destroy, "", &Guest::image_destroy},
       {Id::pool_create, "", &Guest::pool_create},
-      {Id::pool_destroy, "", &Guest::to_device<&Device::destroy_pool>},
+      {Id::pool_destroy, "", &Guest::to<&Device::pools, &MemoryPools::destroy>},
       {Id::share_variable, "", &Guest::share_variable},
-      {Id::misuse, "", &Guest::to_device<&Device::report_misuse>},
-      {Id::launch_unasked, "", &Guest::to_device<&Device::note_unasked_launch>},
-      {Id::error_asked, "", &Guest::to_device<&Device::note_asked>},
-      {Id::graphs_kept, "", &Guest::to_device<&Device::note_graphs_kept>},
+      {Id::misuse, "", &Guest::to<&Device::host_findings, &HostFindings::report_misuse>},
+      {Id::launch_unasked, "",
+       &Guest::to<&Device::host_findings, &HostFindings::note_unasked_launch>},
+      {Id::error_asked, "", &Guest::to<&Device::host_findings, &HostFindings::note_asked>},
+      {Id::graphs_kept, "", &Guest::to<&Device::host_objects, &HostObjects::note_graphs_kept>},
       {Id::refused, "", &Guest::refused},
-      {Id::host_call, "", &Guest::to_device<&Device::spend_on>},
+      {Id::host_call, "", &Guest::host_call},
   });
 
   static constexpr bool has_each_in_order() {
@@ -205,27 +210,27 @@ struct GuestSession::Operations {
 
 GuestSession::Reply GuestSession::handle(std::uint32_t number, std::span<const std::byte> payload) {
   const Operation& operation = Operations::find(number);
-  if (device_.is_host_endless()) throw wire::MessageError("a program that does not end");
+  if (device_.host_findings().is_endless()) throw wire::MessageError("a program that does not end");
   Call call{.request = wire::Reader(payload), .answer = {}};
   call.answer.put(std::uint8_t{0});
   Reply reply;
   const Watching watching(device_.log(), activity_.recording() ? &activity_ : nullptr);
   const char* function = operation.name_in(payload);
   std::optional<RecordedCall> record;
-  if (*function != '\0') record.emplace(device_, function, reply);
-  if (device_.fault() != CudaError::success && !operation.is(kAfterFault)) {
-    reply.error = device_.fault();
+  if (*function != '\0') record.emplace(device_.log(), device_.timeline(), function, reply);
+  if (device_.fault().is_raised() && !operation.is(kAfterFault)) {
+    reply.error = device_.fault().error();
   } else {
     reply.error = (this->*operation.serve)(call);
     call.request.expect_end();
     if (reply.error == CudaError::invalid_resource_handle && operation.is(kNamesHandle)) {
-      device_.report_no_handle(function);
+      device_.host_findings().report_no_handle(function);
     }
   }
-  if (record) device_.note_host_call(reply.error == CudaError::not_ready);
+  if (record) device_.host_findings().note_call(reply.error == CudaError::not_ready);
   reply.payload = call.answer.take();
   reply.descriptor = std::move(call.memory);
-  if (operation.is(kWaits) && device_.has_output()) {
+  if (operation.is(kWaits) && device_.launches().has_output()) {
     reply.payload.front() = std::byte{protocol::kHasOutput};
   }
   return reply;
@@ -236,7 +241,7 @@ CudaError GuestSession::hello(Call& call) {
     throw wire::MessageError("another version of the protocol");
   }
   device_.log().guest_connects();
-  call.answer.put(device_.properties());
+  call.answer.put(properties_of(device_.gpu()));
   return CudaError::success;
 }
 
@@ -250,29 +255,21 @@ CudaError GuestSession::reset(Call& /*call*/) {
 }
 
 CudaError GuestSession::take_output(Call& call) {
-  const std::string text = device_.take_output();
+  const std::string text = device_.launches().take_output();
   call.answer.append(std::as_bytes(std::span(text)));
-  return CudaError::success;
-}
-
-CudaError GuestSession::host_dereference(Call& call) {
-  const auto address = call.request.get<std::uint64_t>();
-  const Allocation* near = device_.memory().nearest(address);
-  const bool inside =
-      near != nullptr && address >= near->base && address - near->base < near->bytes;
-  device_.report(
-      {.code = "RL0207",
-       .message = fmt::format(
-           "host code dereferenced device pointer {:#x}{}; copy it with cudaMemcpy first", address,
-           inside ? fmt::format(" (allocation of {} bytes, {})", near->bytes, near->label)
-                  : std::string())});
   return CudaError::success;
 }
 
 CudaError GuestSession::refused(Call& call) {
   const auto refusal = call.request.get<protocol::Refusal>();
   const std::string function = call.request.get_string(protocol::kMaxFunctionName);
-  device_.report_refused(function, refusal.in_part != 0);
+  device_.host_findings().report_refused(function, refusal.in_part != 0);
+  return CudaError::success;
+}
+
+CudaError GuestSession::host_call(Call& call) {
+  const double us = device_.host_objects().note(call.request.get<protocol::HostCall>());
+  device_.timeline().spend(us);
   return CudaError::success;
 }
 

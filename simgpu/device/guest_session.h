@@ -42,7 +42,7 @@ class GuestSession {
   struct Operations;
 
   // The handlers are named as their operations, and each has one row in the table of operations.
-  Handler hello, take_output, host_dereference, refused, reset;
+  Handler hello, take_output, host_call, refused, reset;
   Handler memory_info, allocate, allocate_array, allocate_shared, share_variable, image_create,
       image_destroy, get_stack_limit, get_heap_limit;
   Handler pool_create, pool_allocate, pool_get, pool_set, pool_trim;
@@ -56,10 +56,10 @@ class GuestSession {
       graph_upload, graph_launch, graph_continue;
   Handler activity_record, activity_take, activity_clock;
 
-  /// The handler of an operation that hands its fields, in their order, to a function of the
-  /// device.
-  template <auto kFunction>
-  CudaError to_device(Call& call);
+  /// The handler of an operation that hands its fields, in their order, to a function of one part
+  /// of the device.
+  template <auto kPart, auto kFunction>
+  CudaError to(Call& call);
 
   CudaError begin_copy(bool to_device, Call& call);
   /// cudaGraphUpload, and cudaGraphLaunch, which runs it, too.

@@ -32,9 +32,9 @@ CudaError GuestSession::stream_synchronize(Call& call) {
   const auto stream = call.request.get<std::uint64_t>();
   if (!timeline.has_stream(stream)) return CudaError::invalid_resource_handle;
   timeline.spend(ApiCost::kSynchronize);
-  device_.synchronize(timeline.ready(stream));
-  device_.host_waited_for_stream(stream);
-  return device_.fault();
+  device_.streams().synchronize(timeline.ready(stream));
+  device_.streams().host_waited_for_stream(stream);
+  return device_.fault().error();
 }
 
 CudaError GuestSession::stream_query(Call& call) {
@@ -43,7 +43,7 @@ CudaError GuestSession::stream_query(Call& call) {
   if (!timeline.has_stream(stream)) return CudaError::invalid_resource_handle;
   timeline.spend(ApiCost::kEvent);
   if (timeline.ready(stream) > timeline.now()) return CudaError::not_ready;
-  device_.host_waited_for_stream(stream);
+  device_.streams().host_waited_for_stream(stream);
   return CudaError::success;
 }
 
@@ -89,9 +89,9 @@ CudaError GuestSession::event_synchronize(Call& call) {
   const auto time = timeline.event_time(event);
   if (!time) return CudaError::invalid_resource_handle;
   timeline.spend(ApiCost::kSynchronize);
-  device_.synchronize(*time);
-  device_.host_waited_for_event(event);
-  return device_.fault();
+  device_.streams().synchronize(*time);
+  device_.streams().host_waited_for_event(event);
+  return device_.fault().error();
 }
 
 CudaError GuestSession::event_query(Call& call) {
@@ -101,7 +101,7 @@ CudaError GuestSession::event_query(Call& call) {
   if (!time) return CudaError::invalid_resource_handle;
   timeline.spend(ApiCost::kEvent);
   if (*time > timeline.now()) return CudaError::not_ready;
-  device_.host_waited_for_event(event);
+  device_.streams().host_waited_for_event(event);
   return CudaError::success;
 }
 
@@ -112,7 +112,8 @@ CudaError GuestSession::event_elapsed(Call& call) {
   Picoseconds result = 0;
   const CudaError error = timeline.elapsed(start, stop, &result);
   if (timeline.is_unrecorded(start) || timeline.is_unrecorded(stop)) {
-    device_.report_unrecorded(timeline.is_unrecorded(start), timeline.is_unrecorded(stop));
+    device_.host_findings().report_unrecorded(timeline.is_unrecorded(start),
+                                              timeline.is_unrecorded(stop));
   }
   call.answer.put(static_cast<float>(static_cast<double>(result) * 1e-9));
   return error;
@@ -120,9 +121,9 @@ CudaError GuestSession::event_elapsed(Call& call) {
 
 CudaError GuestSession::device_synchronize(Call& /*call*/) {
   device_.timeline().spend(ApiCost::kSynchronize);
-  device_.synchronize(device_.timeline().all_done());
-  device_.host_waited_for_all();
-  return device_.fault();
+  device_.streams().synchronize(device_.timeline().all_done());
+  device_.streams().host_waited_for_all();
+  return device_.fault().error();
 }
 
 }  // namespace simgpu

@@ -8,7 +8,8 @@
 namespace simgpu {
 
 /// What a program makes that lies with its own libraries, of which the device only hears: what the
-/// calls cost the host, and what was never given back. It is the guest's word, as that of graphs.
+/// calls cost the host, and what was never given back. It is the guest's word, which only says what
+/// its program has forgotten.
 class HostObjects {
  public:
   /// @returns the time that the call takes, in microseconds
@@ -16,15 +17,19 @@ class HostObjects {
   /// A measured call begins: whoever makes it may have made one cuBLAS handle for it beforehand,
   /// which costs nothing.
   void begin_call() { blas_handles_of_call_ = 0; }
+  /// How many graphs the guest's library keeps, from which executable ones are made.
+  void note_graphs_kept(std::uint64_t count) { graphs_kept_ = count; }
   void forget_all() { *this = {}; }
 
   std::size_t registrations() const { return registrations_; }
   std::size_t blas_handles() const { return blas_handles_; }
+  std::uint64_t graphs_kept() const { return graphs_kept_; }
 
  private:
   std::size_t registrations_ = 0;
   std::size_t blas_handles_ = 0;
   std::size_t blas_handles_of_call_ = 0;
+  std::uint64_t graphs_kept_ = 0;
 };
 
 }  // namespace simgpu

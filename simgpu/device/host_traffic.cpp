@@ -84,6 +84,7 @@ void append_changes(const DeviceMemory& memory, const Allocation& allocation,
 }  // namespace
 
 void ManagedContents::keep(const DeviceMemory& memory, std::vector<ByteRange> touched) {
+  if (!memory.shares_memory()) return;
   merge_ranges(touched);
   waiting_ = outside(written_by_host(memory), touched);
   kept_.clear();
@@ -98,6 +99,7 @@ void ManagedContents::keep(const DeviceMemory& memory, std::vector<ByteRange> to
 }
 
 std::vector<ByteRange> ManagedContents::written_by_host(const DeviceMemory& memory) const {
+  if (!memory.shares_memory()) return {};
   std::vector<ByteRange> changes;
   std::uint64_t total = 0;
   for (const Allocation& allocation : memory.live_allocations()) {

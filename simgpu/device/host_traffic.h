@@ -18,6 +18,7 @@ namespace simgpu {
 
 /// What managed memory held when the device was done with it last. Nobody sees the host's stores;
 /// what is different later, the host has written. It stays the host's until the device works on it.
+/// Nothing is kept while there is no memory that the host shares.
 class ManagedContents {
  public:
   /// The device is done with a launch, a copy or a fill that worked on these ranges.

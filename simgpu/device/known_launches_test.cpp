@@ -48,14 +48,14 @@ class Program {
 
   std::uint64_t load() {
     std::uint64_t handle = 0;
-    EXPECT_EQ(device_.load(module_text(), &handle), CudaError::success);
+    EXPECT_EQ(device_.modules().load(module_text(), &handle), CudaError::success);
     return handle;
   }
 
   /// Without content.
   std::uint64_t allocate(std::uint64_t bytes = kArrayBytes) {
     std::uint64_t address = 0;
-    EXPECT_EQ(device_.allocate(bytes, &address), CudaError::success);
+    EXPECT_EQ(device_.allocations().allocate(bytes, &address), CudaError::success);
     return address;
   }
   /// Full of ones (fp32).
@@ -71,13 +71,13 @@ class Program {
                                         .height = 1,
                                         .value = value,
                                         .element_bytes = 4};
-    EXPECT_EQ(device_.fill(request), CudaError::success);
+    EXPECT_EQ(device_.copies().fill(request), CudaError::success);
   }
   void upload(std::uint64_t address, int value) {
     const protocol::CopyRequest request{
         .address = address, .pitch = sizeof value, .width = sizeof value, .height = 1};
-    EXPECT_EQ(device_.begin_copy(request, true), CudaError::success);
-    device_.write_packed(request, 0, std::as_bytes(std::span(&value, 1)));
+    EXPECT_EQ(device_.copies().begin(request, true), CudaError::success);
+    device_.copies().write_packed(request, 0, std::as_bytes(std::span(&value, 1)));
   }
   void copy(std::uint64_t to, std::uint64_t from) {
     const protocol::DeviceCopyRequest request{.destination = to,
@@ -86,10 +86,10 @@ class Program {
                                               .source_pitch = kArrayBytes,
                                               .width = kArrayBytes,
                                               .height = 1};
-    EXPECT_EQ(device_.copy_on_device(request), CudaError::success);
+    EXPECT_EQ(device_.copies().copy_on_device(request), CudaError::success);
   }
   std::uint64_t symbol(const char* name) {
-    return device_.module(module_)->symbols.at(name).address;
+    return device_.modules().find(module_)->symbols.at(name).address;
   }
 
   template <typename... Parameters>
@@ -107,7 +107,7 @@ class Program {
   }
   template <typename... Parameters>
   void launch_grid(std::uint64_t module, Dim3 grid, const char* kernel, Parameters... parameters) {
-    const LoadedModule& loaded = *device_.module(module);
+    const LoadedModule& loaded = *device_.modules().find(module);
     const int index = loaded.kernel_index(kernel);
     ASSERT_GE(index, 0) << kernel;
     const KernelInfo& info = *loaded.kernels[static_cast<std::size_t>(index)].info;
@@ -120,7 +120,7 @@ class Program {
                                           .stream = stream_,
                                           .grid = grid,
                                           .block = {threads_, 1, 1}};
-    EXPECT_EQ(device_.launch(message, bytes), CudaError::success);
+    EXPECT_EQ(device_.launches().launch(message, bytes), CudaError::success);
   }
 
   /// y = 2 x + y
@@ -163,9 +163,9 @@ std::uint64_t repeats(const Script& script,
   options.execute_repeats = true;
   Program patient(options);
   script(patient);
-  EXPECT_EQ(patient.device().repeats(), 0U);
+  EXPECT_EQ(patient.device().launches().repeats(), 0U);
   EXPECT_TRUE(program.outcome() == patient.outcome()) << "repeats show";
-  return program.device().repeats();
+  return program.device().launches().repeats();
 }
 
 /// Two equal launches, and something between them.
@@ -220,7 +220,7 @@ TEST(RepeatedLaunch, ExecutesWithOtherParameters) {
         program.launch_grid(program.module(), {kBlocks / 2, 1, 1}, "work_on", in, out, kTurns);
         program.launch("work_on", in, program.array(), kTurns);
         program.launch_grid(program.load(), {kBlocks, 1, 1}, "work_on", in, out, kTurns);
-        EXPECT_EQ(program.device().set_stack_bytes(4096), CudaError::success);
+        EXPECT_EQ(program.device().launches().set_stack_bytes(4096), CudaError::success);
         program.launch("work_on", in, out, kTurns);
       }),
       0U);
@@ -279,12 +279,12 @@ TEST(RepeatedLaunch, ExecutesOnMemoryThatWasFreedMeanwhile) {
               program.launch("work_on", in, first, kTurns);
               std::uint64_t out = first;
               for (int i = 0; i < 40 && (i == 0 || out != first); ++i) {
-                EXPECT_EQ(program.device().release(out), CudaError::success);
+                EXPECT_EQ(program.device().allocations().release(out), CudaError::success);
                 out = program.allocate(kLarge);
               }
               again = out;
               program.launch("work_on", in, out, kTurns);
-              EXPECT_EQ(program.device().release(out), CudaError::success);
+              EXPECT_EQ(program.device().allocations().release(out), CudaError::success);
             }),
             0U);
   EXPECT_EQ(first, again);
@@ -387,9 +387,9 @@ TEST(RepeatedLaunch, TakesTheTimeOfItsPlaceInAGraph) {
   EXPECT_EQ(repeats([](Program& program) {
               const std::uint64_t in = program.array(), out = program.array();
               program.launch("work_on", in, out, kTurns);
-              program.device().begin_node(program.device().timeline().now(), true, {});
+              program.device().streams().begin_node(program.device().timeline().now(), true, {});
               program.launch("work_on", in, out, kTurns);
-              program.device().end_node();
+              program.device().streams().end_node();
               const Activity activity = program.device().collect();
               EXPECT_LT(activity.kernels.at(1).time.total_us, activity.kernels.at(0).time.total_us);
             }),
@@ -453,7 +453,7 @@ TEST(SampledLaunch, DoesNotSettleWhatItMayTakeFromEarlierWorkOfTheCall) {
     call();
     const Activity activity = program.device().collect();
     EXPECT_TRUE(activity.kernels.back().sampled);
-    return !program.device().settled().of_grid.empty();
+    return !program.device().since_mark().settled.of_grid.empty();
   };
   EXPECT_TRUE(settles_after_mark([&] { program.launch("work_in_place", data, kTurns); }));
   EXPECT_FALSE(settles_after_mark([&] {

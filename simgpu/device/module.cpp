@@ -341,4 +341,12 @@ std::string kernel_display_name(const std::string& mangled) {
   return clipped(std::move(name));
 }
 
+void name_calls(Finding& finding) {
+  const auto name_in = [](AccessSite& site) {
+    for (InlinedCall& call : site.inlined_at) call.function = kernel_display_name(call.function);
+  };
+  name_in(finding.where);
+  if (finding.other) name_in(*finding.other);
+}
+
 }  // namespace simgpu

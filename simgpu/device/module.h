@@ -104,4 +104,7 @@ void unload_module(const LoadedModule& module, DeviceMemory& memory);
 /// far more text than they have; of more than 1000 characters the rest is left out.
 std::string kernel_display_name(const std::string& mangled);
 
+/// The functions that a finding's places were inlined from come mangled, and are named so too.
+void name_calls(Finding& finding);
+
 }  // namespace simgpu

@@ -136,7 +136,7 @@ TEST(LoadModule, SaysThatADeviceLinkedProgramHasNoPtx) {
 class LoadOnDevice : public ::testing::Test {
  protected:
   CudaError load(const std::string& ptx, std::uint64_t* module) {
-    return device_.load(bytes_of(container_of(kPtx + ptx)), module);
+    return device_.modules().load(bytes_of(container_of(kPtx + ptx)), module);
   }
   /// A comment that fills `share` of what all modules may have.
   static std::string padding(double share) {
@@ -159,7 +159,7 @@ TEST_F(LoadOnDevice, BoundsWhatIsLoadedAtATimeAndNotWhatWasUnloaded) {
   std::uint64_t module = 0;
   for (int i = 0; i < 3; ++i) {
     ASSERT_EQ(load(padding(0.6), &module), CudaError::success) << i;
-    ASSERT_EQ(device_.unload(module), CudaError::success);
+    ASSERT_EQ(device_.modules().unload(module), CudaError::success);
   }
   ASSERT_EQ(load(padding(0.6), &module), CudaError::success);
   EXPECT_EQ(load(padding(0.6), &module), CudaError::memory_allocation);
@@ -168,18 +168,18 @@ TEST_F(LoadOnDevice, BoundsWhatIsLoadedAtATimeAndNotWhatWasUnloaded) {
 TEST_F(LoadOnDevice, HoldsPlainPtxToTheSameBounds) {
   std::uint64_t module = 0;
   const auto load_text = [&](const std::string& text) {
-    return device_.load(bytes_of(kPtx + text), &module);
+    return device_.modules().load(bytes_of(kPtx + text), &module);
   };
   ASSERT_EQ(load_text(padding(0.6)), CudaError::success);
   const std::uint64_t large = module;
   EXPECT_EQ(load_text(padding(0.6)), CudaError::memory_allocation);
-  ASSERT_EQ(device_.unload(large), CudaError::success);
+  ASSERT_EQ(device_.modules().unload(large), CudaError::success);
   ASSERT_EQ(load_text(".global .align 4 .b8 table[600000];\n"), CudaError::success);
   EXPECT_EQ(load_text(".global .align 4 .b8 table[600000];\n"), CudaError::memory_allocation);
   EXPECT_EQ(load_text(".global .align 4 .b8 table["), CudaError::invalid_ptx);
   EXPECT_EQ(load_text(std::string("\0 what follows the end", 22)), CudaError::success);
-  EXPECT_EQ(device_.load(bytes_of("PTX"), &module), CudaError::invalid_kernel_image);
-  EXPECT_EQ(device_.load({}, &module), CudaError::invalid_kernel_image);
+  EXPECT_EQ(device_.modules().load(bytes_of("PTX"), &module), CudaError::invalid_kernel_image);
+  EXPECT_EQ(device_.modules().load({}, &module), CudaError::invalid_kernel_image);
 }
 
 TEST_F(LoadOnDevice, RefusesLaunchesWhoseLocalMemoryNoGpuCouldHold) {
@@ -188,7 +188,8 @@ TEST_F(LoadOnDevice, RefusesLaunchesWhoseLocalMemoryNoGpuCouldHold) {
     const std::string kernel = ".visible .entry k()\n{\n.local .align 4 .b8 own[" +
                                std::to_string(bytes) + "];\nret;\n}\n";
     EXPECT_EQ(load(kernel, &module), CudaError::success);
-    return device_.launch({.module = module, .grid = {1, 1, 1}, .block = {32, 1, 1}}, {});
+    return device_.launches().launch({.module = module, .grid = {1, 1, 1}, .block = {32, 1, 1}},
+                                     {});
   };
   EXPECT_EQ(launch(100'000), CudaError::success);
   EXPECT_EQ(launch(500'000), CudaError::memory_allocation);
@@ -230,8 +231,8 @@ class MachineCode : public ::testing::Test {
   /// What a program is told of the kernel of a container.
   LoadedKernel kernel_of(const std::string& container) {
     std::uint64_t handle = 0;
-    EXPECT_EQ(device_.load(bytes_of(container), &handle), CudaError::success);
-    return device_.settled_module(handle)->kernels.at(0);
+    EXPECT_EQ(device_.modules().load(bytes_of(container), &handle), CudaError::success);
+    return device_.modules().find_settled(handle)->kernels.at(0);
   }
 
   const std::atomic<bool> stop_ = false;
@@ -270,9 +271,9 @@ TEST_F(MachineCode, DecidesWhetherAKernelCanBeLaunched) {
   std::uint64_t handle = 0;
   std::string refused = kernel_with(1);
   refused.insert(refused.find("ret;"), "shl.b64 %f0, %rd1, 1;\n");
-  if (device_.load(bytes_of(kPtx + refused), &handle) != CudaError::success) return;
-  EXPECT_EQ(device_.launch({.module = handle, .grid = {1, 1, 1}, .block = {32, 1, 1}},
-                           std::vector<std::byte>(8)),
+  if (device_.modules().load(bytes_of(kPtx + refused), &handle) != CudaError::success) return;
+  EXPECT_EQ(device_.launches().launch({.module = handle, .grid = {1, 1, 1}, .block = {32, 1, 1}},
+                                      std::vector<std::byte>(8)),
             CudaError::invalid_ptx);
   ASSERT_THAT(device_.log().activity().findings, SizeIs(1));
   EXPECT_THAT(device_.log().activity().findings[0].message,
@@ -339,8 +340,8 @@ TEST_F(MachineCode, IsEstimatedWithoutAnAssembler) {
                 {.workers = 1, .memory_limit = 1 << 20});
   std::uint64_t handle = 0;
   const std::string forgery = forged(kPtx + kernel_with(60), code_of(kernel_with(1)), 80);
-  ASSERT_EQ(device.load(bytes_of(forgery), &handle), CudaError::success);
-  const LoadedKernel& kernel = device.settled_module(handle)->kernels.at(0);
+  ASSERT_EQ(device.modules().load(bytes_of(forgery), &handle), CudaError::success);
+  const LoadedKernel& kernel = device.modules().find_settled(handle)->kernels.at(0);
   EXPECT_TRUE(kernel.is_estimated);
   EXPECT_GE(kernel.registers, 60U);
 }

@@ -125,7 +125,7 @@ enum class ControlOperation : std::uint32_t {
   set_secret,
   add_built_code,
   open_callers_stream,  ///< u64 handle of the stream that the guest's function is given
-  allocate_vast,        ///< u64 bytes, name, pattern: Device::trusted_allocate_vast()
+  allocate_vast,        ///< u64 bytes, name, pattern: DeviceMemory::allocate_vast()
   callers_work,         ///< u8 alone, ByteRange …: Device::note_callers_work()
   name_only_built_code,
   check_from_now_on,  ///< u64 instruction budget, u64 host call limit

@@ -50,16 +50,17 @@ void run(std::span<const std::byte> program, std::size_t variant) {
                         .instruction_budget = kBudget,
                         .memory_limit = kMemoryLimit});
   std::uint64_t buffer = 0, handle = 0;
-  device.allocate(kBufferBytes, &buffer);
-  device.fill({.address = buffer, .pitch = 2048, .width = 2048, .height = 1});
-  if (device.load(program, &handle) == CudaError::success) {
+  device.allocations().allocate(kBufferBytes, &buffer);
+  device.copies().fill({.address = buffer, .pitch = 2048, .width = 2048, .height = 1});
+  if (device.modules().load(program, &handle) == CudaError::success) {
     constexpr std::size_t kMostKernels = 4;
-    const std::size_t kernels = std::min(device.module(handle)->kernels.size(), kMostKernels);
-    for (std::size_t i = 0; i < kernels && device.fault() == CudaError::success; ++i) {
+    const std::size_t kernels =
+        std::min(device.modules().find(handle)->kernels.size(), kMostKernels);
+    for (std::size_t i = 0; i < kernels && !device.fault().is_raised(); ++i) {
       const std::vector<std::byte> parameters =
-          parameters_of(*device.module(handle)->kernels[i].info, buffer);
-      device.launch({.module = handle, .kernel = i, .grid = {3, 1, 1}, .block = {40, 1, 1}},
-                    parameters);
+          parameters_of(*device.modules().find(handle)->kernels[i].info, buffer);
+      device.launches().launch(
+          {.module = handle, .kernel = i, .grid = {3, 1, 1}, .block = {40, 1, 1}}, parameters);
     }
   }
   device.report_end();

@@ -50,7 +50,7 @@ class Session {
                         .memory_limit = kMemoryLimit}),
         control_(device_),
         guest_(std::in_place, device_) {
-    secret_ = device_.trusted_allocate(64, "secret");
+    secret_ = device_.memory().allocate(64, "secret").value();
     load(std::as_bytes(std::span(kProgram)));
   }
 
@@ -412,7 +412,7 @@ class Session {
     device_.report_end();
     decode_activity(encode(device_.collect()));
     device_.release_guest();
-    if (device_.free_bytes() > kMemoryLimit) __builtin_trap();
+    if (device_.allocations().free_bytes() > kMemoryLimit) __builtin_trap();
   }
 
   Choices choices_;

@@ -61,12 +61,12 @@ struct SimulatedGpu::Impl {
 
   /// The device, unless a fault has ended its work: the device alone would go on allocating.
   Device& working(const std::string& what) {
-    check(device.fault(), what);
+    check(device.fault().error(), what);
     return device;
   }
 
   const LoadedModule& module(std::uint64_t handle) {
-    const LoadedModule* module = device.module(handle);
+    const LoadedModule* module = device.modules().find(handle);
     if (module == nullptr) throw SimulatedGpuError(fmt::format("there is no module {}", handle));
     return *module;
   }
@@ -127,31 +127,31 @@ SimulatedGpu& SimulatedGpu::operator=(SimulatedGpu&&) noexcept = default;
 
 std::uint64_t SimulatedGpu::allocate(std::uint64_t bytes) {
   std::uint64_t address = 0;
-  impl_->check(impl_->working("allocate").allocate(bytes, &address),
+  impl_->check(impl_->working("allocate").allocations().allocate(bytes, &address),
                fmt::format("allocate({})", bytes));
   return address;
 }
 
 void SimulatedGpu::release(std::uint64_t address) {
-  impl_->check(impl_->working("release").release(address), "release");
+  impl_->check(impl_->working("release").allocations().release(address), "release");
 }
 
 void SimulatedGpu::write(std::uint64_t address, std::span<const std::byte> bytes) {
   const protocol::CopyRequest request = copy_of(address, bytes.size());
-  impl_->check(impl_->working("write").begin_copy(request, true), "write");
-  impl_->device.write_packed(request, 0, bytes);
+  impl_->check(impl_->working("write").copies().begin(request, true), "write");
+  impl_->device.copies().write_packed(request, 0, bytes);
 }
 
 void SimulatedGpu::read(std::uint64_t address, std::span<std::byte> bytes) {
   const protocol::CopyRequest request = copy_of(address, bytes.size());
-  impl_->check(impl_->working("read").begin_copy(request, false), "read");
-  impl_->device.read_packed(request, 0, bytes);
+  impl_->check(impl_->working("read").copies().begin(request, false), "read");
+  impl_->device.copies().read_packed(request, 0, bytes);
 }
 
 std::uint64_t SimulatedGpu::load(std::string_view module) {
   std::uint64_t handle = 0;
   const auto bytes = std::as_bytes(std::span(module.data(), module.size()));
-  impl_->check(impl_->working("load").load(bytes, &handle), "load");
+  impl_->check(impl_->working("load").modules().load(bytes, &handle), "load");
   return handle;
 }
 
@@ -166,9 +166,9 @@ void SimulatedGpu::launch(std::uint64_t module, const std::string& kernel, Dim3 
                                         .grid = grid,
                                         .block = block,
                                         .dynamic_shared_bytes = dynamic_shared_bytes};
-  impl_->check(impl_->working(kernel).launch(message, parameters), kernel);
+  impl_->check(impl_->working(kernel).launches().launch(message, parameters), kernel);
   // An error within the kernel is told when somebody waits for it, which is here.
-  impl_->check(impl_->device.fault(), kernel);
+  impl_->check(impl_->device.fault().error(), kernel);
 }
 
 Activity SimulatedGpu::collect() {

@@ -1,13 +1,14 @@
+#include "simgpu/device/copies.h"
+
 #include <algorithm>
 #include <array>
 #include <cstring>
 #include <span>
 #include <utility>
 
-#include "simgpu/device/device.h"
 #include "simgpu/device/dram_rows.h"
+#include "simgpu/device/launch_choices.h"
 
-/// The part of Device that copies and fills.
 namespace simgpu {
 namespace {
 
@@ -75,15 +76,17 @@ void fill_row(DeviceMemory& memory, const FillRequest& request, std::uint64_t ad
 
 }  // namespace
 
-Picoseconds Device::copy_time(double bytes, double bytes_per_second) const {
-  return picoseconds(bytes_per_second > 0 ? bytes / bytes_per_second * 1e6 : 0);
+/// Over PCIe.
+Picoseconds Copies::transfer_time(std::uint64_t bytes) const {
+  const double rate = gpu_.pcie_bytes_per_second;
+  const double bytes_us = rate > 0 ? static_cast<double>(bytes) / rate * 1e6 : 0;
+  return picoseconds(kTransferLatencyUs) + picoseconds(bytes_us);
 }
 
-void Device::record_memory(MemoryOperation operation, std::uint64_t bytes,
-                           std::uint64_t destination, std::uint64_t stream, Picoseconds start,
-                           Picoseconds duration) {
+void Copies::record(MemoryOperation operation, std::uint64_t bytes, std::uint64_t destination,
+                    std::uint64_t stream, Picoseconds start, Picoseconds duration) {
   constexpr std::uint64_t kBytesOfAnInstruction = 256;
-  host_work_ += bytes / kBytesOfAnInstruction;
+  since_mark_.host_work += bytes / kBytesOfAnInstruction;
   log_.add(MemoryRecord{.sequence = log_.next_sequence(),
                         .operation = operation,
                         .bytes = bytes,
@@ -93,68 +96,42 @@ void Device::record_memory(MemoryOperation operation, std::uint64_t bytes,
                         .stream = timeline_.stream_number(stream)});
 }
 
-CudaError Device::begin_copy(const CopyRequest& request, bool to_device) {
+CudaError Copies::begin(const CopyRequest& request, bool to_device) {
   timeline_.spend(ApiCost::kCopy);
   if (!timeline_.has_stream(request.stream)) return CudaError::invalid_resource_handle;
   const char* what = to_device ? "a copy to the device" : "a copy from the device";
-  if (!range_is_valid(what, request.address, request.pitch, request.width, request.height)) {
+  if (!host_findings_.check_range(what, request.address, request.pitch, request.width,
+                                  request.height)) {
     return CudaError::invalid_value;
   }
   const std::uint64_t bytes = packed_bytes(request.width, request.height);
   if (bytes == 0) return CudaError::success;
-  if (to_device) unsettle();
-  if (!to_device) report_unwritten(request);
-  const Picoseconds duration = picoseconds(kTransferLatencyUs) +
-                               copy_time(static_cast<double>(bytes), gpu_.pcie_bytes_per_second);
+  if (to_device) since_mark_.unsettle();
+  if (!to_device) host_findings_.report_unwritten(request);
+  const Picoseconds duration = transfer_time(bytes);
   const auto engine =
       to_device ? Timeline::Engine::copy_to_device : Timeline::Engine::copy_from_device;
   std::vector<StreamRaces::Range> ranges =
       ranges_of(request.address, request.pitch, request.width, request.height, to_device);
-  const Picoseconds start = issue(request.stream, engine, duration, places_of(ranges));
-  if (watches(request.stream)) note_work({.name = what, .ranges = std::move(ranges)});
+  const Picoseconds start =
+      streams_.issue(request.stream, engine, duration, streams_.places_of(ranges));
+  if (streams_.watches(request.stream))
+    streams_.note_work({.name = what, .ranges = std::move(ranges)});
   if (request.host_width > 0) {
-    note_host_side(
+    streams_.note_host_side(
         {request.host, request.host_pitch, request.host_width, bytes / request.host_width},
         to_device && request.asynchronous != 0, !to_device);
   }
   if (request.asynchronous == 0) {
-    synchronize(start + duration);
-    host_waited_for_stream(request.stream);
+    streams_.synchronize(start + duration);
+    streams_.host_waited_for_stream(request.stream);
   }
-  record_memory(to_device ? MemoryOperation::copy_to_device : MemoryOperation::copy_to_host, bytes,
-                to_device ? request.address : 0, request.stream, start, duration);
+  record(to_device ? MemoryOperation::copy_to_device : MemoryOperation::copy_to_host, bytes,
+         to_device ? request.address : 0, request.stream, start, duration);
   return CudaError::success;
 }
 
-/// The host's side of a copy, which may be pinned memory.
-void Device::note_host_side(const HostSources::Rows& rows, bool is_read_later, bool is_written) {
-  if (!options_.checkers) return;
-  report_changes(host_sources_.take_changed(memory_, rows));
-  if (is_written) host_sources_.drop_written(rows);
-  if (is_read_later) keep_source(rows, "a copy to the device");
-}
-
-/// @param by the work that was issued last
-void Device::keep_source(const HostSources::Rows& rows, std::string by) {
-  const StreamOrder::Stamp stamp = timeline_.last_stamp();
-  host_sources_.add({.rows = rows,
-                     .by = std::move(by),
-                     .stamp = stamp,
-                     .stream_number = timeline_.stream_number(stamp.stream),
-                     .node = node_},
-                    memory_);
-}
-
-/// What a launch read of memory that the host shares.
-void Device::note_reads_of_host(const std::string& kernel,
-                                const std::vector<TouchedSector>& sectors) {
-  if (!options_.checkers || options_.sampled || !memory_.shares_memory()) return;
-  for (const HostSources::Rows& rows : shared_ranges(sectors, memory_)) {
-    keep_source(rows, "kernel " + kernel);
-  }
-}
-
-void Device::write_packed(const CopyRequest& request, std::uint64_t offset,
+void Copies::write_packed(const CopyRequest& request, std::uint64_t offset,
                           std::span<const std::byte> bytes) {
   if (!has_room_to_store(request.address, bytes.size())) return;
   for_each_row(request, offset, bytes.size(),
@@ -163,7 +140,7 @@ void Device::write_packed(const CopyRequest& request, std::uint64_t offset,
                });
 }
 
-void Device::read_packed(const CopyRequest& request, std::uint64_t offset,
+void Copies::read_packed(const CopyRequest& request, std::uint64_t offset,
                          std::span<std::byte> bytes) {
   for_each_row(request, offset, bytes.size(),
                [&](std::uint64_t address, std::uint64_t at, std::uint64_t count) {
@@ -173,34 +150,35 @@ void Device::read_packed(const CopyRequest& request, std::uint64_t offset,
 
 /// Vast memory has no room for all of it. What is not stored is as what a launch leaves out that
 /// takes too long: nobody knows what follows from it.
-bool Device::has_room_to_store(std::uint64_t address, std::uint64_t bytes) {
+bool Copies::has_room_to_store(std::uint64_t address, std::uint64_t bytes) {
   constexpr std::uint64_t kMostBytes = std::uint64_t{256} << 20;
   const Allocation* const allocation = memory_.find(address);
   if (allocation == nullptr || !allocation->is_vast) return true;
   stored_to_vast_ += bytes;
-  is_cut_short_ = is_cut_short_ || stored_to_vast_ > kMostBytes;
+  since_mark_.is_cut_short = since_mark_.is_cut_short || stored_to_vast_ > kMostBytes;
   return stored_to_vast_ <= kMostBytes;
 }
 
-CudaError Device::copy_on_device(const DeviceCopyRequest& request) {
+CudaError Copies::copy_on_device(const DeviceCopyRequest& request) {
   timeline_.spend(ApiCost::kCopy);
   if (!timeline_.has_stream(request.stream)) return CudaError::invalid_resource_handle;
-  if (!range_is_valid("a copy on the device writes and", request.destination,
-                      request.destination_pitch, request.width, request.height) ||
-      !range_is_valid("a copy on the device reads and", request.source, request.source_pitch,
-                      request.width, request.height)) {
+  if (!host_findings_.check_range("a copy on the device writes and", request.destination,
+                                  request.destination_pitch, request.width, request.height) ||
+      !host_findings_.check_range("a copy on the device reads and", request.source,
+                                  request.source_pitch, request.width, request.height)) {
     return CudaError::invalid_value;
   }
   const std::uint64_t bytes = packed_bytes(request.width, request.height);
   if (bytes == 0) return CudaError::success;
-  unsettle();
+  since_mark_.unsettle();
   const bool to_host = is_shared_with_host(memory_, request.destination);
   const bool from_host =
-      comes_from_host(memory_, written_by_host(), request.source,
+      comes_from_host(memory_, managed_.written_by_host(memory_), request.source,
                       request.source_pitch * (request.height - 1) + request.width);
   if (to_host) {
-    note_host_side({request.destination, request.destination_pitch, request.width, request.height},
-                   false, true);
+    streams_.note_host_side(
+        {request.destination, request.destination_pitch, request.width, request.height}, false,
+        true);
   }
   const bool has_room = has_room_to_store(request.destination, bytes);
   for (std::uint64_t row = 0; row < request.height && has_room; ++row) {
@@ -208,42 +186,43 @@ CudaError Device::copy_on_device(const DeviceCopyRequest& request) {
                  request.source + row * request.source_pitch, request.width);
   }
   const std::uint64_t rows = request.height - 1;
-  keep_managed({{request.source, request.source_pitch * rows + request.width},
-                {request.destination, request.destination_pitch * rows + request.width}});
+  managed_.keep(memory_, {{request.source, request.source_pitch * rows + request.width},
+                          {request.destination, request.destination_pitch * rows + request.width}});
   const bool stays_on_device = !to_host && !from_host;
   const DramRows from{request.source, request.source_pitch, request.width, request.height};
   const DramRows to{request.destination, request.destination_pitch, request.width, request.height};
-  const Picoseconds duration =
-      stays_on_device ? picoseconds(device_operation_us() + copy_us(from, to, gpu_))
-                      : picoseconds(kTransferLatencyUs) +
-                            copy_time(static_cast<double>(bytes), gpu_.pcie_bytes_per_second);
+  const Picoseconds duration = stays_on_device
+                                   ? picoseconds(device_operation_us() + copy_us(from, to, gpu_))
+                                   : transfer_time(bytes);
   std::vector<StreamRaces::Range> ranges = ranges_of(request.destination, request.destination_pitch,
                                                      request.width, request.height, true);
   const auto read =
       ranges_of(request.source, request.source_pitch, request.width, request.height, false);
   ranges.insert(ranges.end(), read.begin(), read.end());
-  const Picoseconds start =
-      issue(request.stream, Timeline::Engine::compute, duration, places_of(ranges));
-  if (watches(request.stream)) {
-    note_work({.name = "a copy on the device", .ranges = std::move(ranges)});
+  const Picoseconds start = streams_.issue(request.stream, Timeline::Engine::compute, duration,
+                                           streams_.places_of(ranges));
+  if (streams_.watches(request.stream)) {
+    streams_.note_work({.name = "a copy on the device", .ranges = std::move(ranges)});
   }
-  record_memory(copy_kind(to_host, from_host), bytes, to_host ? 0 : request.destination,
-                request.stream, start, duration);
+  record(copy_kind(to_host, from_host), bytes, to_host ? 0 : request.destination, request.stream,
+         start, duration);
   log_.count_given(LaunchChoices::kOfAnOperation);
   return CudaError::success;
 }
 
-CudaError Device::fill(const FillRequest& request) {
+CudaError Copies::fill(const FillRequest& request) {
   timeline_.spend(ApiCost::kLaunch);
   if (!timeline_.has_stream(request.stream)) return CudaError::invalid_resource_handle;
-  if (!range_is_valid("a memset", request.address, request.pitch, request.width, request.height)) {
+  if (!host_findings_.check_range("a memset", request.address, request.pitch, request.width,
+                                  request.height)) {
     return CudaError::invalid_value;
   }
   const std::uint64_t bytes = packed_bytes(request.width, request.height);
   if (bytes == 0) return CudaError::success;
   if (!has_whole_elements(request)) return CudaError::invalid_value;
-  unsettle();
-  note_host_side({request.address, request.pitch, request.width, request.height}, false, true);
+  since_mark_.unsettle();
+  streams_.note_host_side({request.address, request.pitch, request.width, request.height}, false,
+                          true);
   const Allocation* const filled = memory_.find(request.address);
   // Zeros take no pages, except where they replace what repeats.
   const bool is_free = request.value == 0 && request.element_bytes == 1 && !filled->repeats;
@@ -251,22 +230,22 @@ CudaError Device::fill(const FillRequest& request) {
   for (std::uint64_t row = 0; row < request.height && has_room; ++row) {
     fill_row(memory_, request, request.address + row * request.pitch);
   }
-  keep_managed({{request.address, request.pitch * (request.height - 1) + request.width}});
+  managed_.keep(memory_, {{request.address, request.pitch * (request.height - 1) + request.width}});
   const DramRows rows{request.address, request.pitch, request.width, request.height};
   const Picoseconds duration = picoseconds(device_operation_us() + fill_us(rows, gpu_));
   std::vector<StreamRaces::Range> ranges =
       ranges_of(request.address, request.pitch, request.width, request.height, true);
-  const Picoseconds start =
-      issue(request.stream, Timeline::Engine::compute, duration, places_of(ranges));
-  if (watches(request.stream))
-    note_work({.kind = StreamWork::fill, .name = "a memset", .ranges = std::move(ranges)});
-  record_memory(MemoryOperation::set, bytes, request.address, request.stream, start, duration);
+  const Picoseconds start = streams_.issue(request.stream, Timeline::Engine::compute, duration,
+                                           streams_.places_of(ranges));
+  if (streams_.watches(request.stream))
+    streams_.note_work({.kind = StreamWork::fill, .name = "a memset", .ranges = std::move(ranges)});
+  record(MemoryOperation::set, bytes, request.address, request.stream, start, duration);
   log_.count_given(LaunchChoices::kOfAnOperation);
   return CudaError::success;
 }
 
-double Device::device_operation_us() const {
-  return follows_work_ ? GraphCost::kNode : kDeviceOperationUs;
+double Copies::device_operation_us() const {
+  return streams_.follows_work() ? GraphCost::kNode : kDeviceOperationUs;
 }
 
 }  // namespace simgpu

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+
+#include "simgpu/machine_code/assembler.h"
+
+namespace simgpu {
+
+struct DeviceOptions {
+  unsigned workers = 0;  ///< CPU threads that execute blocks; 0: one per CPU
+  bool checkers = true;
+  /// Run only as many blocks of a grid as predict counters and time; time cuBLAS without computing.
+  bool sampled = false;
+  /// Of a sampled run: execute a launch although one like it tells its outcome. See KnownLaunches.
+  bool execute_repeats = false;
+  std::uint64_t instruction_budget = 20'000'000'000;
+  double warp_limit_us = 0;  ///< modelled, of a launch: EngineOptions::warp_limit_us
+  /// Launches that take too long do not fail: their times are predicted from some blocks, or told
+  /// as lower bounds. The budget is then that of all launches since the last mark together.
+  bool bounds_long_launches = false;
+  /// With that: they are told from some of their blocks alone, without a look at how many it takes
+  /// to predict the rest.
+  bool bounds_by_blocks_alone = false;
+  /// Calls of the host since the last mark, waiting ones left out, after which its program takes
+  /// too long; so it does when its launches and copies together have used up the budget of one
+  /// launch. 0: no limit.
+  std::uint64_t host_call_limit = 0;
+  std::uint64_t memory_limit = 0;  ///< bytes that may be allocated; 0: the GPU's memory
+  /// Who makes machine code of the PTX that is executed, for registers and occupancy; nullptr:
+  /// these are estimated. Has to outlive the device.
+  const machine_code::Assembler* assembler = nullptr;
+};
+
+}  // namespace simgpu

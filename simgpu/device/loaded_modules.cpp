@@ -1,0 +1,111 @@
+#include "simgpu/device/loaded_modules.h"
+
+#include <algorithm>
+#include <cstring>
+#include <stdexcept>
+#include <utility>
+
+namespace simgpu {
+namespace {
+
+constexpr std::size_t kMostModules = 4096;
+/// Of modules whose machine code nobody has asked for yet, so many may be in the making.
+constexpr std::size_t kMostAssemblers = 4;
+/// Each keeps a descriptor open, and a process may have 1024 of them.
+constexpr std::size_t kMostManagedVariables = 256;
+constexpr std::size_t kMostBuiltCode = std::size_t{256} << 20;
+
+}  // namespace
+
+CudaError LoadedModules::load(std::span<const std::byte> container, std::uint64_t* handle,
+                              protocol::ImageOrigin origin) {
+  *handle = 0;
+  std::uint64_t image_bytes = 0;
+  std::size_t managed = 0;
+  for (const auto& [other, loaded] : modules_) {
+    image_bytes += loaded.image_bytes;
+    managed += loaded.managed_variables();
+  }
+  if (modules_.size() >= kMostModules) return CudaError::memory_allocation;
+  const ModuleLimits limits{.image_bytes = protocol::kMaxImageBytes - image_bytes,
+                            .memory_bytes = options_.memory_limit,
+                            .managed_variables = kMostManagedVariables - managed,
+                            .origin = origin};
+  wait_for_assemblers();
+  try {
+    const bool built = is_built(container);
+    if (!built) log_.count_given(container.size());
+    const Naming naming = built || !names_only_built_code_ ? Naming::own : Naming::none;
+    LoadedModule loaded = load_module(container, gpu_, limits, memory_, naming, options_.assembler);
+    *handle = next_handle_++;
+    modules_.emplace(*handle, std::move(loaded));
+    return CudaError::success;
+  } catch (const ModuleError& error) {
+    log_.add(Finding{.code = "RL0312", .message = error.what()});
+    return error.error();
+  }
+}
+
+/// A guest may load thousands of modules at once, and ptxas takes memory and a processor for each.
+void LoadedModules::wait_for_assemblers() {
+  const auto is_pending = [](const auto& entry) { return entry.second.code != nullptr; };
+  auto pending = static_cast<std::size_t>(std::ranges::count_if(modules_, is_pending));
+  for (auto at = modules_.begin(); pending >= kMostAssemblers; ++at) {
+    if (!is_pending(*at)) continue;
+    at->second.settle(gpu_);
+    --pending;
+  }
+}
+
+CudaError LoadedModules::unload(std::uint64_t handle) {
+  const auto found = modules_.find(handle);
+  if (found == modules_.end()) return CudaError::invalid_resource_handle;
+  unload_module(found->second, memory_);
+  modules_.erase(found);
+  return CudaError::success;
+}
+
+void LoadedModules::unload_all() {
+  for (const auto& [handle, loaded] : modules_) unload_module(loaded, memory_);
+  modules_.clear();
+}
+
+LoadedModule* LoadedModules::find(std::uint64_t handle) {
+  const auto found = modules_.find(handle);
+  return found == modules_.end() ? nullptr : &found->second;
+}
+
+LoadedModule* LoadedModules::find_settled(std::uint64_t handle) {
+  LoadedModule* const found = find(handle);
+  if (found != nullptr) found->settle(gpu_);
+  return found;
+}
+
+std::size_t LoadedModules::libraries() const {
+  return static_cast<std::size_t>(std::ranges::count_if(modules_, [](const auto& entry) {
+    return entry.second.origin == protocol::ImageOrigin::loaded_library;
+  }));
+}
+
+void LoadedModules::add_built_code(std::span<const std::byte> bytes) {
+  if (built_code_.size() + bytes.size() > kMostBuiltCode) {
+    throw std::runtime_error("the built library is too large");
+  }
+  built_code_.insert(built_code_.end(), bytes.begin(), bytes.end());
+}
+
+bool LoadedModules::is_built(std::span<const std::byte> container) const {
+  return built_code_.empty() || memmem(built_code_.data(), built_code_.size(), container.data(),
+                                       container.size()) != nullptr;
+}
+
+std::string LoadedModules::shown_name(const std::string& mangled) const {
+  if (!names_only_built_code_) return kernel_display_name(mangled);
+  for (const auto& [handle, loaded] : modules_) {
+    const int index = loaded.kernel_index(mangled);
+    if (index >= 0) return *loaded.kernels[static_cast<std::size_t>(index)].display_name;
+  }
+  return kMadeAtRunTime;
+}
+
+}  // namespace simgpu

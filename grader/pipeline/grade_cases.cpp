@@ -54,7 +54,9 @@ class CaseGrader {
 
   bool run(const std::vector<NumberedCase>& cases) {
     const std::vector<NumberedCase> in_order = by_group(cases);
-    RunsAhead runs(in_order.size(), scene_.slots, [&](std::size_t i) {
+    // Enough for two cores where one case takes as long as the next two.
+    constexpr std::size_t kAhead = 3;
+    RunsAhead runs(in_order.size(), kAhead, scene_.slots, [&](std::size_t i) {
       return [this, &numbered = in_order[i]] { return runner_.run(numbered, false); };
     });
     runs_ = &runs;

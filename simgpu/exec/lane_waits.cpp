@@ -22,7 +22,7 @@ void keep_lanes(LaneState& state, std::uint32_t lanes) {
   state.calls.keep_lanes(lanes);
 }
 
-/// Of the kernel itself.
+/// Whether anything leaves the kernel by `exit`.
 bool has_exit(const LoweredKernel& kernel) {
   return std::ranges::any_of(
       kernel.code, [&](const Lowered& in) { return kernel.spellings[in.index] == "exit"; });
@@ -38,7 +38,7 @@ const Lowered* place_of(const LaneState& state) {
 template <class Visit>
 void each_state(Warp& warp, Visit visit) {
   visit(static_cast<LaneState&>(warp));
-  for (LaneState& other : warp.others) visit(static_cast<LaneState&>(other));
+  for (LaneState& other : warp.others) visit(other);
 }
 
 }  // namespace

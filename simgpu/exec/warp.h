@@ -58,8 +58,9 @@ struct Warp : LaneState {
   /// The instruction at which it goes on, or begins.
   const Lowered* goes_on_at() const { return resume != nullptr ? resume : code; }
 
-  /// Ends its turn, to go on at `next`; whether it does so to wait for others.
+  /// Whether a turn ends so that the warp waits for others.
   enum class Waiting : std::uint8_t { no, yes, unknown };
+  /// Ends its turn, to go on at `next`.
   const Lowered* give_way(const Lowered* next, Waiting waiting) {
     resume = next;
     gave_way = true;

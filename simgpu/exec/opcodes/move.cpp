@@ -2,7 +2,7 @@
 
 #include "simgpu/arith/bits.h"
 #include "simgpu/exec/lanes.h"
-#include "simgpu/exec/thread_block.h"
+#include "simgpu/memory/device_memory.h"
 
 /// mov, cvta, isspacep.
 namespace simgpu {

@@ -48,6 +48,22 @@ std::string name_of(Limiter limiter) {
   return {};
 }
 
+std::string words_of(OccupancyLimiter limiter) {
+  switch (limiter) {
+    case OccupancyLimiter::none:
+      return "";
+    case OccupancyLimiter::warps:
+      return "warps";
+    case OccupancyLimiter::registers:
+      return "registers";
+    case OccupancyLimiter::shared_memory:
+      return "shared memory";
+    case OccupancyLimiter::blocks:
+      return "blocks";
+  }
+  return {};
+}
+
 std::string words_of(Limiter limiter) {
   switch (limiter) {
     case Limiter::issue:

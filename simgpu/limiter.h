@@ -45,6 +45,12 @@ std::string words_of(Limiter limiter);
 /// The limiter of arithmetic of a type of GpuSpec::peak_flops: "fp32", "bf16_tensor".
 Limiter arithmetic_limiter(std::string_view type);
 
+/// What keeps more blocks from an SM.
+enum class OccupancyLimiter : std::uint8_t { none, warps, registers, shared_memory, blocks };
+inline constexpr OccupancyLimiter kLastOccupancyLimiter = OccupancyLimiter::blocks;
+/// In words: "shared memory"; empty for none.
+std::string words_of(OccupancyLimiter limiter);
+
 /// Microseconds by term of the time model.
 using LimiterTimes = std::map<Limiter, double>;
 /// The same by key, as reports have it.

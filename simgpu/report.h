@@ -52,8 +52,8 @@ struct KernelRecord {
   /// PTX.
   bool registers_are_estimated = false;
   unsigned local_bytes_per_thread = 0;
-  unsigned blocks_per_sm = 0;        ///< resident, by occupancy
-  std::string occupancy_limiter;     ///< "registers", "shared memory", "warps", "blocks"
+  unsigned blocks_per_sm = 0;  ///< resident, by occupancy
+  OccupancyLimiter occupancy_limiter = OccupancyLimiter::none;
   double theoretical_occupancy = 0;  ///< 0…1
   double start_us = 0;               ///< on the device's modelled clock
   TimeBreakdown time;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "grader/contract/problem.h"
+#include "grader/contract/thrown.h"
 #include "grader/spec/gpu_user.h"
 #include "simgpu/report.h"
 #include "simgpu/settled_bytes.h"
@@ -74,6 +75,12 @@ struct SettledPart {
   std::vector<std::uint64_t> addresses = {};  ///< of the tensors
 };
 
+/// What killed a process: a signal, or the grader because it had too many processes.
+struct Killer {
+  int signal = 0;
+  bool too_many_processes = false;
+};
+
 /// What a guest's run ended in.
 struct RunOutcome {
   enum class End : std::uint8_t {
@@ -89,7 +96,9 @@ struct RunOutcome {
     device_fault,  ///< the device process or the sandbox failed: a grader fault
   };
   End end = End::returned;
-  std::string detail;      ///< exception text, signal name, todo place; untrusted
+  std::string detail;      ///< exception text, signal name, what a stub asks for; untrusted
+  Thrown thrown;           ///< of an exception of the toolkit; untrusted
+  Killer killer = {};      ///< of a process that was killed
   std::string cuda_error;  ///< "cudaErrorIllegalAddress" when the call left one behind
   Values results;          ///< untrusted
   std::vector<std::vector<std::byte>>

@@ -214,6 +214,7 @@ void classify(const std::optional<Reply>& reply, bool talked_nonsense,
     outcome.end = end_of(process.limit);
     if (process.limit == LimitHit::processes) {
       outcome.detail = "the grader: it started too many processes";
+      outcome.killer.too_many_processes = true;
     } else if (process.limit == LimitHit::time) {
       outcome.detail = process.used_processor
                            ? fmt::format(
@@ -225,6 +226,7 @@ void classify(const std::optional<Reply>& reply, bool talked_nonsense,
   } else if (reply) {
     outcome.end = end_of(reply->status);
     outcome.detail = reply->detail;
+    outcome.thrown = reply->thrown;
     outcome.cuda_error = reply->cuda_error;
     outcome.results = reply->results;
     if (reply->status == Reply::Status::not_loaded) {
@@ -238,6 +240,7 @@ void classify(const std::optional<Reply>& reply, bool talked_nonsense,
   } else if (process.signal != 0 && !process.killed_by_us) {
     outcome.end = RunOutcome::End::killed;
     outcome.detail = signal_name(process.signal);
+    outcome.killer.signal = process.signal;
   } else {
     outcome.end = RunOutcome::End::exited;
     outcome.detail = "exit code " + std::to_string(process.exit_code);

@@ -49,15 +49,6 @@ struct TensorCheck {
   std::size_t first_unwritten = 0;  ///< then
 };
 
-/// What a submission reported as "file:line: message"; line 0 and the whole text as the message
-/// when it has another form.
-struct PlacedText {
-  std::string file;
-  std::uint32_t line = 0;
-  std::string message;
-};
-PlacedText split_place(const std::string& text);
-
 /// A finding of the simulated GPU. `effect`, if not null, adds what it did to the outputs.
 Diagnostic explain_finding(const simgpu::Finding& finding, const DiagnoseContext& context,
                            const TensorCheck* effect = nullptr);

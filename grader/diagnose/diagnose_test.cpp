@@ -326,18 +326,19 @@ TEST_F(DiagnoseTest, ACompilerThatWasEndedHeadsItsStory) {
 }
 
 /// What a function threw, as the guest reports it.
-RunOutcome thrown(const std::string& text) {
+RunOutcome thrown(const std::string& text, Thrown at = {}) {
   RunOutcome outcome;
   outcome.end = RunOutcome::End::exception;
   outcome.detail = text;
+  outcome.thrown = std::move(at);
   return outcome;
 }
 
 TEST_F(DiagnoseTest, AFailedCudaCallIsToldWithItsPlaceAndItsError) {
   const Diagnostic story =
-      explain_end(thrown("part1/gemm_tiled.cu:2: cudaMalloc(&p, n) failed with "
-                         "cudaErrorMemoryAllocation (out of memory). Look at the size of this "
-                         "allocation, and memory that was never freed."),
+      explain_end(thrown("cudaMalloc(&p, n) failed with cudaErrorMemoryAllocation (out of memory)",
+                         {"part1/gemm_tiled.cu", 2,
+                          "the size of this allocation, and memory that was never freed"}),
                   context_);
   EXPECT_EQ(story.code, Code("RL0604"));
   EXPECT_EQ(story.message,
@@ -358,8 +359,8 @@ TEST_F(DiagnoseTest, AnExceptionWithoutAPlaceIsToldAsItIs) {
 TEST_F(DiagnoseTest, WhatAHiddenCaseThrewOrPrintedIsNotTold) {
   context_.hidden = true;
   context_.case_number = 0;
-  for (const char* const text : {"7777", "gemm_tiled.cu:7777: 7777"}) {
-    const std::string story = told(explain_end(thrown(text), context_));
+  for (const Thrown& at : {Thrown{}, Thrown{"gemm_tiled.cu", 7777, "7777"}}) {
+    const std::string story = told(explain_end(thrown("7777", at), context_));
     EXPECT_THAT(story, ::testing::Not(HasSubstr("7777")));
     EXPECT_THAT(story, HasSubstr("this case is hidden"));
   }
@@ -374,15 +375,15 @@ TEST_F(DiagnoseTest, WhatTheProcessPrintedIsNoEvidence) {
 }
 
 TEST_F(DiagnoseTest, WhatEndedTheProcessDecidesWhatToLookFor) {
-  const auto help_after = [&](const std::string& detail) {
+  const auto help_after = [&](Killer killer) {
     RunOutcome outcome;
     outcome.end = RunOutcome::End::killed;
-    outcome.detail = detail;
+    outcome.killer = killer;
     return explain_end(outcome, context_).help;
   };
-  EXPECT_THAT(help_after("SIGSEGV (Segmentation fault)"), HasSubstr("memory that is not its own"));
-  EXPECT_THAT(help_after("SIGABRT (Aborted)"), HasSubstr("abort"));
-  EXPECT_THAT(help_after("the grader: it started too many processes"), HasSubstr("no task needs"));
+  EXPECT_THAT(help_after({.signal = SIGSEGV}), HasSubstr("memory that is not its own"));
+  EXPECT_THAT(help_after({.signal = SIGABRT}), HasSubstr("abort"));
+  EXPECT_THAT(help_after({.too_many_processes = true}), HasSubstr("no task needs"));
 }
 
 TEST_F(DiagnoseTest, AnAddressFarFromEverythingMakesOneThinkOfHostPointers) {

@@ -4,6 +4,7 @@
 #include <cctype>
 #include <charconv>
 #include <cmath>
+#include <csignal>
 #include <string_view>
 #include <utility>
 
@@ -57,37 +58,25 @@ struct Ending {
   std::string help;
 };
 
-/// What was thrown. The text of CUDA_CHECK, "file:line: call failed with error (meaning). Look at
-/// …", names the cause and the next step itself.
-Ending ending_by_exception(const std::string& thrown, bool hidden) {
+/// What was thrown. An error of CUDA_CHECK names the cause and the next step itself.
+Ending ending_by_exception(const RunOutcome& outcome, bool hidden) {
   Ending ending{"RL0604", "the function threw an exception", "check what each CUDA call gets"};
   if (hidden) return ending;
-  const PlacedText text = split_place(thrown);
-  if (text.line == 0) {
-    ending.message = "the function threw: " + thrown;
-    return ending;
-  }
-  const std::size_t advice = text.message.find(". Look at ");
-  ending.message = text.message.substr(0, advice);
-  if (advice != std::string::npos) {
-    ending.help = text.message.substr(advice + 2);
-    ending.help.front() = 'l';
-  }
+  const Thrown& thrown = outcome.thrown;
+  ending.message = thrown.line == 0 ? "the function threw: " + outcome.detail : outcome.detail;
+  if (!thrown.advice.empty()) ending.help = "look at " + thrown.advice + ".";
   return ending;
 }
 
-/// @param killer the signal, or the grader with its reason
-const char* help_for_killer(const std::string& killer) {
-  if (killer.find("too many processes") != std::string::npos) {
+const char* help_for_killer(const Killer& killer) {
+  if (killer.too_many_processes) {
     return "no task needs processes or threads of its own: remove what starts them";
   }
-  if (killer.find("SIGABRT") != std::string::npos) {
+  if (killer.signal == SIGABRT) {
     return "host code gave up: look for abort, a failed assert, an index beyond the end of a "
            "vector, or memory that was freed twice";
   }
-  if (killer.find("SIGFPE") != std::string::npos) {
-    return "host code divided an integer by zero";
-  }
+  if (killer.signal == SIGFPE) return "host code divided an integer by zero";
   return "host code wrote or read memory that is not its own, or called itself without end: check "
          "indexes, pointers and recursion outside kernels";
 }
@@ -152,10 +141,10 @@ Ending ending_of(const RunOutcome& outcome, const DiagnoseContext& context) {
       return {"RL0603", "the process ended before the function returned",
               "remove calls of exit and abort, from constructors of static objects too"};
     case End::exception:
-      return ending_by_exception(outcome.detail, context.hidden);
+      return ending_by_exception(outcome, context.hidden);
     case End::killed:
       return {"RL0605", fmt::format("the process was killed by {}", outcome.detail),
-              help_for_killer(outcome.detail)};
+              help_for_killer(outcome.killer)};
     case End::time_limit:
       return {"RL0607", outcome.detail.empty() ? "no result within the time limit" : outcome.detail,
               "look for a loop that does not end, on the host and in the kernel, for a wait that "
@@ -198,7 +187,7 @@ Diagnostic explain_end(const RunOutcome& outcome, const DiagnoseContext& context
   if (context.hidden) {
     story.notes.emplace_back("this case is hidden: what the code printed or threw is not shown");
   } else if (outcome.end == RunOutcome::End::exception) {
-    const PlacedText thrown = split_place(outcome.detail);
+    const Thrown& thrown = outcome.thrown;
     const std::string file = student_path(thrown.file, context);
     if (thrown.line > 0 && (file == context.file || context.sources.contains(file))) {
       story.file = file;

@@ -162,7 +162,7 @@ void add_low_occupancy(Causes& causes, const simgpu::KernelRecord& kernel,
   Diagnostic story = begin_story("RL0504", context);
   story.message =
       fmt::format("only {:.0f} % of the warps fit on an SM, limited by {}: too few to hide latency",
-                  100 * kernel.theoretical_occupancy, kernel.occupancy_limiter);
+                  100 * kernel.theoretical_occupancy, words_of(kernel.occupancy_limiter));
   story.help =
       "give each thread more independent work, such as several loads before their first use; or "
       "use "

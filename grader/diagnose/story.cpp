@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <filesystem>
 #include <string_view>
@@ -129,18 +128,6 @@ std::string element_name(const TensorCheck& check, std::size_t element) {
     element /= check.shape[d];
   }
   return check.tensor + subscript;
-}
-
-PlacedText split_place(const std::string& text) {
-  const std::size_t end = text.find(": ");
-  const std::string_view place = std::string_view(text).substr(0, end);
-  const std::size_t colon = place.rfind(':');
-  if (end == std::string::npos || colon == std::string_view::npos) return {"", 0, text};
-  std::uint32_t line = 0;
-  const char* const stop = place.data() + place.size();
-  const auto parsed = std::from_chars(place.data() + colon + 1, stop, line);
-  if (parsed.ec != std::errc{} || parsed.ptr != stop || line == 0) return {"", 0, text};
-  return {std::string(place.substr(0, colon)), line, text.substr(end + 2)};
 }
 
 std::string count_text(std::uint64_t count, std::uint64_t total, const DiagnoseContext& context) {

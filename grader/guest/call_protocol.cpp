@@ -95,6 +95,18 @@ std::optional<std::string> text_at(const json& object, const char* key) {
   return found->get<std::string>().substr(0, kMaxTextBytes);
 }
 
+/// Where an exception was thrown, and its advice; a reply of anything else has none of it.
+std::optional<Thrown> thrown_from(const json& object) {
+  if (!object.contains("line")) return Thrown{};
+  const auto file = text_at(object, "file");
+  const auto line = object.find("line");
+  const auto advice = text_at(object, "advice");
+  if (!file || !advice || line == object.end() || !line->is_number_unsigned()) return std::nullopt;
+  const auto number = line->get<std::uint64_t>();
+  if (number > std::numeric_limits<std::uint32_t>::max()) return std::nullopt;
+  return Thrown{*file, static_cast<std::uint32_t>(number), *advice};
+}
+
 std::optional<Reply::Status> status_named(const std::string& name) {
   for (const auto& [status, text] : kStatusNames) {
     if (name == text) {
@@ -177,6 +189,9 @@ std::string encode(const Reply& reply) {
   }
   std::string line = line_of({{"status", status},
                               {"detail", reply.detail.substr(0, kMaxTextBytes)},
+                              {"file", reply.thrown.file.substr(0, kMaxTextBytes)},
+                              {"line", reply.thrown.line},
+                              {"advice", reply.thrown.advice.substr(0, kMaxTextBytes)},
                               {"cuda_error", reply.cuda_error},
                               {"results", to_json(reply.results)},
                               {"elapsed_us", reply.elapsed_us}});
@@ -211,11 +226,12 @@ std::optional<Reply> decode_reply(const std::string& text) {
   const auto status_name = text_at(object, "status");
   const auto status = status_named(status_name.value_or(""));
   const auto detail = text_at(object, "detail");
+  const auto thrown = thrown_from(object);
   const auto cuda_error = text_at(object, "cuda_error");
   const auto results = object.find("results");
   const auto elapsed = object.find("elapsed_us");
-  if (!status || !detail || !cuda_error || results == object.end() || elapsed == object.end() ||
-      !elapsed->is_number()) {
+  if (!status || !detail || !thrown || !cuda_error || results == object.end() ||
+      elapsed == object.end() || !elapsed->is_number()) {
     return std::nullopt;
   }
   auto values = results_from(*results);
@@ -225,7 +241,7 @@ std::optional<Reply> decode_reply(const std::string& text) {
   if (is_too_long(*values)) {
     return too_long();
   }
-  return Reply{*status, *detail, *cuda_error, std::move(*values), elapsed->get<double>()};
+  return Reply{*status, *detail, *thrown, *cuda_error, std::move(*values), elapsed->get<double>()};
 }
 
 }  // namespace rooflab

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "grader/contract/problem.h"
+#include "grader/contract/thrown.h"
 
 /// What the trusted side and the guest say to each other: one line of JSON each way per call, over
 /// a connected socket.
@@ -69,7 +70,7 @@ struct Call {
 struct Reply {
   enum class Status : std::uint8_t {
     returned,         ///< the function came back
-    not_implemented,  ///< it threw the toolkit's NotImplemented; detail is "file:line: message"
+    not_implemented,  ///< it threw the toolkit's NotImplemented
     exception,        ///< it threw anything else
     out_of_memory,    ///< it threw std::bad_alloc
     not_loaded,       ///< the library could not be loaded, or lacks the entry
@@ -77,6 +78,7 @@ struct Reply {
   };
   Status status = Status::returned;
   std::string detail;
+  Thrown thrown;
   /// "cudaErrorIllegalAddress", or empty. Without an entry: why the GPU cannot be used.
   std::string cuda_error;
   Values results;

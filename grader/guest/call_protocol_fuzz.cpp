@@ -45,7 +45,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   simgpu::fuzzing::JsonText json(choices, kKeys);
   read(json.object());
   Reply right;
-  right.detail = "gemv.cu:3: not yet";
+  right.detail = "not yet";
+  right.thrown = {"gemv.cu", 3, "the grid"};
   right.results = {{"macs", std::int64_t{7}}, {"text", std::string("x")}, {"us", 1.5}};
   read(json.changed(rooflab::encode(right)));
   return 0;

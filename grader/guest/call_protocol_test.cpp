@@ -50,7 +50,8 @@ TEST(CallProtocolTest, ACallArrivesAsItWasSent) {
 TEST(CallProtocolTest, AReplyArrivesAsItWasSent) {
   Reply reply;
   reply.status = Reply::Status::not_implemented;
-  reply.detail = "gemm.cu:12: choose a block shape";
+  reply.detail = "choose a block shape";
+  reply.thrown = {"gemm.cu", 12, "the grid"};
   reply.cuda_error = "cudaErrorInvalidValue";
   reply.results = {{"flops", std::int64_t{-7}}, {"ratio", 0.25}, {"bound", std::string("memory")}};
   reply.elapsed_us = 12.5;
@@ -58,6 +59,9 @@ TEST(CallProtocolTest, AReplyArrivesAsItWasSent) {
   ASSERT_TRUE(got);
   EXPECT_EQ(got->status, reply.status);
   EXPECT_EQ(got->detail, reply.detail);
+  EXPECT_EQ(got->thrown.file, "gemm.cu");
+  EXPECT_EQ(got->thrown.line, 12U);
+  EXPECT_EQ(got->thrown.advice, "the grid");
   EXPECT_EQ(got->cuda_error, reply.cuda_error);
   EXPECT_EQ(got->results, reply.results);
   EXPECT_EQ(got->elapsed_us, 12.5);
@@ -135,6 +139,8 @@ TEST(CallProtocolTest, ForgedRepliesAreRefused) {
       "null",
       "[]",
       "{}",
+      R"({"status":"returned","detail":"","line":-1,"file":"","advice":"","cuda_error":"","results":{},"elapsed_us":0})",
+      R"({"status":"returned","detail":"","line":3,"cuda_error":"","results":{},"elapsed_us":0})",
       R"({"status":"passed","detail":"","cuda_error":"","results":{},"elapsed_us":0})",
       R"({"status":3,"detail":"","cuda_error":"","results":{},"elapsed_us":0})",
       R"({"status":"returned","detail":[],"cuda_error":"","results":{},"elapsed_us":0})",

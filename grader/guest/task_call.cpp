@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "grader/contract/guest_call.h"
+#include "labs/toolkit/cuda_error.h"
 #include "labs/toolkit/not_implemented.h"
 
 namespace rooflab {
@@ -145,9 +146,13 @@ Reply TaskCaller::run(const Call& call) {
     return reply;
   } catch (const NotImplemented& error) {
     reply.status = Reply::Status::not_implemented;
-    reply.detail =
-        std::string(error.file()) + ":" + std::to_string(error.line()) + ": " + error.what();
+    reply.detail = error.what();
+    reply.thrown = {error.file(), static_cast<std::uint32_t>(error.line()), ""};
     return reply;
+  } catch (const CudaError& error) {
+    reply.status = Reply::Status::exception;
+    reply.detail = error.failure();
+    reply.thrown = {error.file(), static_cast<std::uint32_t>(error.line()), error.advice()};
   } catch (const std::bad_alloc& error) {
     reply.status = Reply::Status::out_of_memory;
     reply.detail = error.what();

@@ -28,7 +28,8 @@ TEST_F(GradeTest, ATodoInAFileThatTheTaskUsesIsNamedWithItsLine) {
   const TaskResult task = grade_task_with([](const RunRequest&) {
     RunOutcome outcome;
     outcome.end = RunOutcome::End::not_implemented;
-    outcome.detail = "part7-test/helper.cu:12: scale a row";
+    outcome.detail = "scale a row";
+    outcome.thrown = {"part7-test/helper.cu", 12, ""};
     return outcome;
   });
   EXPECT_EQ(task.verdict, Verdict::not_implemented);

@@ -131,7 +131,8 @@ TEST_F(GradeTest, StubIsPlacedWhereTheGuestSaysItStands) {
   const TaskResult task = grade_task_with([](const RunRequest&) {
     RunOutcome outcome;
     outcome.end = End::not_implemented;
-    outcome.detail = "part7-test/scale.cu:12: choose a block shape";
+    outcome.detail = "choose a block shape";
+    outcome.thrown = {"part7-test/scale.cu", 12, ""};
     return outcome;
   });
   ASSERT_EQ(task.diagnostics.size(), 1U);

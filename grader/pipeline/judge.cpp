@@ -42,12 +42,11 @@ bool is_leak(const Finding& finding) { return finding.kind() == FindingKind::lea
 
 bool is_error(const Finding& finding) { return !is_race(finding) && !is_leak(finding); }
 
-/// "file:line: message" as the guest reports a stub; the text comes from the submission, so that of
-/// a hidden case is dropped.
-Diagnostic explain_stub(const std::string& detail, const DiagnoseContext& context) {
+/// The text of a stub comes from the submission, so that of a hidden case is dropped.
+Diagnostic explain_stub(const RunOutcome& outcome, const DiagnoseContext& context) {
   if (context.hidden) return explain_not_implemented(context.file, 0, "", context);
-  const PlacedText text = split_place(detail);
-  return explain_not_implemented(text.line == 0 ? context.file : text.file, text.line, text.message,
+  const Thrown& at = outcome.thrown;
+  return explain_not_implemented(at.line == 0 ? context.file : at.file, at.line, outcome.detail,
                                  context);
 }
 
@@ -109,7 +108,7 @@ std::optional<Judgement> judge_end(const JudgedRun& run) {
     return Judgement{Verdict::grader_fault, {explain_grader_fault(outcome.detail, run.context)}};
   }
   if (outcome.end == End::not_implemented) {
-    return Judgement{Verdict::not_implemented, {explain_stub(outcome.detail, run.context)}};
+    return Judgement{Verdict::not_implemented, {explain_stub(outcome, run.context)}};
   }
   const auto disorder = std::ranges::find_if(findings, is_race_or_its_cause);
   if (disorder != findings.end()) {

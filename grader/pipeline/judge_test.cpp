@@ -126,7 +126,8 @@ TEST(Judge, TellsWhatIsComputedFirstAndTheMistakeThatMakesAllThatIsWrong) {
 TEST(Judge, DropsWhatAStubSaysInAHiddenCase) {
   RunOutcome outcome;
   outcome.end = RunOutcome::End::not_implemented;
-  outcome.detail = "gemm.cu:4096: 4096";
+  outcome.detail = "4096";
+  outcome.thrown = {"gemm.cu", 4096, ""};
   DiagnoseContext context;
   context.hidden = true;
   const Judgement judgement = judge_outcome(outcome, context);

@@ -21,7 +21,7 @@ simgpu::KernelRecord kernel(Limiter limiter, Limiter next) {
   kernel.block = {256, 1, 1};
   kernel.blocks_per_sm = 2;
   kernel.theoretical_occupancy = 0.25;
-  kernel.occupancy_limiter = "shared memory";
+  kernel.occupancy_limiter = simgpu::OccupancyLimiter::shared_memory;
   kernel.time.total_us = 105;
   kernel.time.launch_us = 5;
   kernel.time.limiter = limiter;

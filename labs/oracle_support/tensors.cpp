@@ -9,7 +9,7 @@
 #include <stdexcept>
 
 #include "grader/contract/elements.h"
-#include "labs/oracle_support/large_bytes.h"
+#include "labs/oracle_support/large_vector.h"
 #include "labs/oracle_support/parameters.h"
 
 namespace rooflab {
@@ -36,7 +36,8 @@ double about_normal(Random& random) {
 template <typename T, typename Convert>
 std::vector<std::byte> bytes_of(std::int64_t count, const std::function<double()>& draw,
                                 const Convert& convert) {
-  std::vector<std::byte> bytes = large_bytes(static_cast<std::size_t>(count) * sizeof(T));
+  std::vector<std::byte> bytes =
+      large_vector<std::byte>(static_cast<std::size_t>(count) * sizeof(T));
   for (std::size_t at = 0; at < bytes.size(); at += sizeof(T)) {
     const T value = convert(draw());
     std::memcpy(&bytes[at], &value, sizeof(T));
@@ -167,7 +168,7 @@ std::span<const float> floats(const Tensor& tensor) {
 }
 
 std::vector<double> widened(const Tensor& tensor) {
-  std::vector<double> values(static_cast<std::size_t>(tensor.elements()));
+  auto values = large_vector<double>(static_cast<std::size_t>(tensor.elements()));
   for (std::size_t i = 0; i < values.size(); ++i) {
     values[i] = element_at(tensor.type, tensor.data, i);
   }

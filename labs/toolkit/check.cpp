@@ -49,9 +49,9 @@ const char* advice_for(cudaError_t status) {
 
 void check_cuda(cudaError_t status, const char* call, const char* file, int line) {
   if (status == cudaSuccess) return;
-  throw CudaError(std::string(file) + ":" + std::to_string(line) + ": " + call + " failed with " +
-                  cudaGetErrorName(status) + " (" + cudaGetErrorString(status) + "). Look at " +
-                  advice_for(status) + ".");
+  const std::string failure = std::string(call) + " failed with " + cudaGetErrorName(status) +
+                              " (" + cudaGetErrorString(status) + ")";
+  throw CudaError(file, line, failure, advice_for(status));
 }
 
 }  // namespace rooflab

@@ -16,8 +16,8 @@ inline void check_cublas(cublasStatus_t status, const char* call, const char* fi
       status == CUBLAS_STATUS_INVALID_VALUE
           ? "the sizes and leading dimensions: cuBLAS reads every matrix as column-major"
           : "the handle and the kernels launched before this call";
-  throw CudaError(std::string(file) + ":" + std::to_string(line) + ": " + call + " failed with " +
-                  cublasGetStatusString(status) + ". Look at " + advice + ".");
+  throw CudaError(file, line, std::string(call) + " failed with " + cublasGetStatusString(status),
+                  advice);
 }
 
 }  // namespace rooflab

@@ -82,7 +82,7 @@ json kernel_json(const KernelRecord& kernel, int sm_count) {
           {"dynamic_shared_bytes", kernel.dynamic_shared_bytes},
           {"blocks_per_sm", kernel.blocks_per_sm},
           {"theoretical_occupancy", kernel.theoretical_occupancy},
-          {"occupancy_limiter", kernel.occupancy_limiter},
+          {"occupancy_limiter", words_of(kernel.occupancy_limiter)},
           {"failed", kernel.failed},
           {"sampled", kernel.sampled},
           {"sampled_blocks", kernel.sampled_blocks},

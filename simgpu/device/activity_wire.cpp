@@ -92,6 +92,11 @@ class Decoder {
     limiter = reader_.get<Limiter>();
     if (limiter > kLastLimiter) throw wire::MessageError("an unknown limiter");
   }
+  void get(OccupancyLimiter& limiter) {
+    limiter = reader_.get<OccupancyLimiter>();
+    if (limiter > kLastOccupancyLimiter)
+      throw wire::MessageError("an unknown limiter of occupancy");
+  }
   void get(std::string& text) {
     text = reader_.get_string(std::numeric_limits<std::uint32_t>::max());
   }

@@ -27,6 +27,7 @@ class Filler {
   void fill(StreamWork& work) { work = StreamWork::copy; }
   void fill(MemoryOperation& operation) { operation = MemoryOperation::copy_on_device; }
   void fill(Limiter& limiter) { limiter = Limiter::l2; }
+  void fill(OccupancyLimiter& limiter) { limiter = OccupancyLimiter::registers; }
   void fill(std::string& text) { text = "text " + std::to_string(++filled_); }
   template <typename T>
   void fill(std::optional<T>& value) {

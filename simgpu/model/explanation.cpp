@@ -188,7 +188,7 @@ std::string explain_in_words(const KernelRecord& kernel, int sm_count) {
         "\n  waves: {:.2f}, {} {} at a time on each of {} multiprocessors ({}); the busiest has "
         "{:.2f} times the mean\n",
         why.waves, kernel.blocks_per_sm, kernel.blocks_per_sm == 1 ? "block" : "blocks", sm_count,
-        kernel.occupancy_limiter, time.wave_quantisation);
+        words_of(kernel.occupancy_limiter), time.wave_quantisation);
   } else {
     text += "\n";
   }

@@ -15,7 +15,7 @@ KernelRecord bound_by_shared_memory() {
   kernel.grid = {250, 1, 1};
   kernel.block = {256, 1, 1};
   kernel.blocks_per_sm = 2;
-  kernel.occupancy_limiter = "registers";
+  kernel.occupancy_limiter = OccupancyLimiter::registers;
   kernel.time.total_us = 111;
   kernel.time.launch_us = 1;
   kernel.time.limiter = Limiter::shared;

@@ -58,15 +58,16 @@ Occupancy occupancy(const LaunchShape& shape, const gpu_spec::GpuSpec& gpu) {
       shape.block.count() > static_cast<std::uint64_t>(gpu.max_threads_per_block);
   struct Limit {
     std::uint64_t blocks;
-    const char* name;
+    OccupancyLimiter name;
   };
   // Of equal limits the first is named: warps, which the student sets, before what follows from the
   // code.
   const Limit limits[] = {
-      {too_large ? 0 : static_cast<std::uint64_t>(gpu.max_warps_per_sm) / warps, "warps"},
-      {blocks_by_registers(shape, gpu), "registers"},
-      {blocks_by_shared_memory(shape, gpu), "shared memory"},
-      {static_cast<std::uint64_t>(gpu.max_blocks_per_sm), "blocks"},
+      {too_large ? 0 : static_cast<std::uint64_t>(gpu.max_warps_per_sm) / warps,
+       OccupancyLimiter::warps},
+      {blocks_by_registers(shape, gpu), OccupancyLimiter::registers},
+      {blocks_by_shared_memory(shape, gpu), OccupancyLimiter::shared_memory},
+      {static_cast<std::uint64_t>(gpu.max_blocks_per_sm), OccupancyLimiter::blocks},
   };
   const Limit* const least =
       std::min_element(std::begin(limits), std::end(limits),

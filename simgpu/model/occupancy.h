@@ -18,8 +18,8 @@ struct LaunchShape {
 
 struct Occupancy {
   unsigned blocks_per_sm = 0;  ///< 0 when one block does not fit
-  std::string limiter;         ///< "registers", "shared memory", "warps", "blocks"
-  double fraction = 0;         ///< resident warps over the SM's maximum
+  OccupancyLimiter limiter = OccupancyLimiter::none;
+  double fraction = 0;  ///< resident warps over the SM's maximum
 };
 
 /// Blocks of this shape that fit on one SM (CUDA C++ Programming Guide, "Hardware Multithreading";

@@ -28,7 +28,7 @@ TEST(OccupancyTest, TheBestPracticesGuidesExample) {
   const Occupancy small = occupancy(shape(128, 37), described_gpu("a100"));
   EXPECT_EQ(small.blocks_per_sm, 12U);
   EXPECT_DOUBLE_EQ(small.fraction, 0.75);
-  EXPECT_EQ(small.limiter, "registers");
+  EXPECT_EQ(small.limiter, OccupancyLimiter::registers);
   const Occupancy large = occupancy(shape(320, 37), described_gpu("a100"));
   EXPECT_EQ(large.blocks_per_sm, 4U);
   EXPECT_DOUBLE_EQ(large.fraction, 0.625);
@@ -42,25 +42,29 @@ TEST(OccupancyTest, EachLimitOfAnSm) {
     const char* gpu;
     LaunchShape shape;
     unsigned blocks;
-    const char* limiter;
+    OccupancyLimiter limiter;
   };
   // By hand from the tables of the CUDA C++ Programming Guide and the allocation units of the
   // calculator.
   for (const Case& c : std::vector<Case>{
-           {"a100", shape(1024, 32), 2, "warps"},
-           {"a100", shape(1024, 64), 1, "registers"},
-           {"a100", shape(32, 16), 32, "blocks"},
-           {"t4", shape(1024, 32), 1, "warps"},
-           {"t4", shape(32, 16), 16, "blocks"},
-           {"rtx4090", shape(32, 16), 24, "blocks"},
-           {"rtx4090", shape(1024, 32), 1, "warps"},
-           {"a100", shape(256, 32, 48 * 1024), 3, "shared memory"},  // 3 x 49 of 164 KiB
-           {"a100", shape(256, 32, 0, 163 * 1024), 1, "shared memory"},
-           {"t4", shape(256, 32, 32 * 1024), 2, "shared memory"},        // nothing is reserved
-           {"a10", shape(256, 32, 48 * 1024), 2, "shared memory"},       // 2 x 49 of 100 KiB
-           {"h100-sxm", shape(256, 32, 48 * 1024), 4, "shared memory"},  // 4 x 49 of 228 KiB
-           {"a100", shape(256, 255), 1, "registers"},
-           {"a100", shape(33, 32), 32, "warps"},
+           {"a100", shape(1024, 32), 2, OccupancyLimiter::warps},
+           {"a100", shape(1024, 64), 1, OccupancyLimiter::registers},
+           {"a100", shape(32, 16), 32, OccupancyLimiter::blocks},
+           {"t4", shape(1024, 32), 1, OccupancyLimiter::warps},
+           {"t4", shape(32, 16), 16, OccupancyLimiter::blocks},
+           {"rtx4090", shape(32, 16), 24, OccupancyLimiter::blocks},
+           {"rtx4090", shape(1024, 32), 1, OccupancyLimiter::warps},
+           {"a100", shape(256, 32, 48 * 1024), 3,
+            OccupancyLimiter::shared_memory},  // 3 x 49 of 164 KiB
+           {"a100", shape(256, 32, 0, 163 * 1024), 1, OccupancyLimiter::shared_memory},
+           {"t4", shape(256, 32, 32 * 1024), 2,
+            OccupancyLimiter::shared_memory},  // nothing is reserved
+           {"a10", shape(256, 32, 48 * 1024), 2,
+            OccupancyLimiter::shared_memory},  // 2 x 49 of 100 KiB
+           {"h100-sxm", shape(256, 32, 48 * 1024), 4,
+            OccupancyLimiter::shared_memory},  // 4 x 49 of 228 KiB
+           {"a100", shape(256, 255), 1, OccupancyLimiter::registers},
+           {"a100", shape(33, 32), 32, OccupancyLimiter::warps},
        }) {
     const Occupancy result = occupancy(c.shape, described_gpu(c.gpu));
     EXPECT_EQ(result.blocks_per_sm, c.blocks)

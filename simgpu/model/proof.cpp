@@ -170,7 +170,7 @@ Proof latency(const KernelRecord& kernel, int sm_count) {
   if (kernel.theoretical_occupancy < kFullOccupancy) {
     return {"sm__maximum_warps_per_active_cycle_pct", 0,
             fmt::format("{:.0f} % of the warps fit, limited by {}",
-                        100 * kernel.theoretical_occupancy, kernel.occupancy_limiter)};
+                        100 * kernel.theoretical_occupancy, words_of(kernel.occupancy_limiter))};
   }
   return {"smsp__inst_executed.sum", 0,
           fmt::format("{} instructions one after the other in each warp",

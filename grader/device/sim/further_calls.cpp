@@ -34,6 +34,8 @@ bool take_failure(RunOutcome& outcome, RunOutcome& first) {
   if (!failed) return false;
   first.end = outcome.end;
   first.detail = outcome.detail;
+  first.thrown = outcome.thrown;
+  first.killer = outcome.killer;
   first.cuda_error = outcome.cuda_error;
   first.activity.error = outcome.activity.error;
   return true;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "labs/oracle_support/large_bytes.h"
+#include "labs/oracle_support/large_vector.h"
 
 namespace rooflab {
 namespace {
@@ -24,7 +24,7 @@ Tensor drawn_input(const std::string& name, std::int64_t n, Random& random,
   const Tensor drawn_ones = drawn(name, ElementType::float32, Role::input, {kDrawn}, draw);
   const std::span<const float> values = floats(drawn_ones);
   Tensor tensor{name, ElementType::float32, Role::input, {n}, {}};
-  tensor.data = large_bytes(tensor.bytes());
+  tensor.data = large_vector<std::byte>(tensor.bytes());
   std::uint64_t places = 0;
   for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i) {
     places = i % (64 / kBits) == 0 ? random() : places >> kBits;

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "simgpu/exec/opcode_tests/bench.h"
-#include "simgpu/exec/opcode_tests/built_cases.h"
+#include "simgpu/exec/opcode_tests/tested_instructions.h"
 
 /// mbarrier.*, and copies that arrive at one: when phases end, and what they order.
 namespace simgpu::opcode_tests {
@@ -185,8 +185,6 @@ TEST(Mbarriers, FormsWithoutCodeAreRefusedByName) {
   }
 }
 
-}  // namespace
-
 std::vector<std::string> mbarrier_instructions() {
   return {"mbarrier.init.shared.b64 [bar], 1;",
           "mbarrier.inval.shared.b64 [bar];",
@@ -204,5 +202,7 @@ std::vector<std::string> mbarrier_instructions() {
           "griddepcontrol.wait;",
           "fence.mbarrier_init.release.cluster;"};
 }
+const TestedInstructions kTested{mbarrier_instructions};
 
+}  // namespace
 }  // namespace simgpu::opcode_tests

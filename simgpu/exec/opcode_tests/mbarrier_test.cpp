@@ -176,7 +176,7 @@ TEST(Mbarriers, FormsWithoutCodeAreRefusedByName) {
         "cp.async.bulk.global.shared::cta.bulk_group [%p0], [bar], 16",
         "cp.async.bulk.tensor.1d.shared::cluster.global.mbarrier::complete_tx::bytes [tile], [bar]",
         "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%p0], [bar], 16",
-        "wgmma.fence.sync.aligned", "mapa.u64 %d0, %d1, 0", "barrier.cluster.arrive"}) {
+        "wgmma.fence.sync.aligned", "barrier.cluster.arrive"}) {
     const testing::Device device(
         bench_module(bench_kernel("refused", "  " + std::string(text) + ";\n", kDeclarations)));
     const std::string spelling = std::string(text).substr(0, std::string(text).find(' '));

@@ -31,23 +31,28 @@ function(rooflab_quick_compile target)
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
 endfunction()
 
-# rooflab_sources(<variable>): the folder's sources that belong into a library; rooflab_test_sources: those of its tests.
+# rooflab_sources(<variable> [EXCEPT <file> ...]): the folder's sources that belong into a library; rooflab_test_sources: those of
+# its tests.
 function(rooflab_sources variable)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "EXCEPT")
   file(GLOB sources CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} *.cpp)
   list(FILTER sources EXCLUDE REGEX "(_test|_testing|_fuzz|_bench|main)\\.cpp$")
+  list(REMOVE_ITEM sources ${arg_EXCEPT})
   set(${variable} ${sources} PARENT_SCOPE)
 endfunction()
 function(rooflab_test_sources variable)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "EXCEPT")
   file(GLOB sources CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} *_test.cpp *_testing.cpp)
+  list(REMOVE_ITEM sources ${arg_EXCEPT})
   set(${variable} ${sources} PARENT_SCOPE)
 endfunction()
 
-# rooflab_library(<name> [SOURCES ...] [LINK ...]): a static library, of the folder's sources where none are named; includes
-# are rooted at the checkout.
+# rooflab_library(<name> [SOURCES ... | EXCEPT ...] [LINK ...]): a static library, of the folder's sources, but for these, where
+# none are named; includes are rooted at the checkout.
 function(rooflab_library name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LINK")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;EXCEPT;LINK")
   if(NOT arg_SOURCES)
-    rooflab_sources(arg_SOURCES)
+    rooflab_sources(arg_SOURCES EXCEPT ${arg_EXCEPT})
   endif()
   add_library(${name} STATIC ${arg_SOURCES})
   target_link_libraries(${name} PUBLIC ${arg_LINK})
@@ -90,13 +95,13 @@ function(rooflab_precompile_gtest name)
   rooflab_precompiled(${name})
 endfunction()
 
-# rooflab_test(<name> [SOURCES ...] [LINK ...] [OPTIONS <compile options> ...] [LABELS ...] [TIMEOUT <seconds>]): a GoogleTest
-# program, of the folder's tests where none are named, which ctest runs as one test. Without a TIMEOUT it has 300 s. Those with the label `engine` or `threads` are built
-# by the target engine_tests or threads_tests too.
+# rooflab_test(<name> [SOURCES ... | EXCEPT ...] [LINK ...] [OPTIONS <compile options> ...] [LABELS ...] [TIMEOUT <seconds>]): a
+# GoogleTest program, of the folder's tests, but for these, where none are named, which ctest runs as one test. Without a TIMEOUT it
+# has 300 s. Those with the label `engine` or `threads` are built by the target engine_tests or threads_tests too.
 function(rooflab_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT" "SOURCES;LINK;LABELS;OPTIONS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT" "SOURCES;EXCEPT;LINK;LABELS;OPTIONS")
   if(NOT arg_SOURCES)
-    rooflab_test_sources(arg_SOURCES)
+    rooflab_test_sources(arg_SOURCES EXCEPT ${arg_EXCEPT})
   endif()
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE ${arg_LINK} GTest::gmock GTest::gtest_main)

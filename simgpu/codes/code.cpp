@@ -21,7 +21,9 @@ struct CodeTable {
     return row == kCodeRows.size();
   }
 };
-static_assert(CodeTable::is_complete());
+static_assert(CodeTable::is_complete(),
+              "table.h needs a row, in order, for each number of Code::kRanges in code.h, and no "
+              "others");
 
 namespace {
 

@@ -20,7 +20,8 @@ struct CodeRow {
 };
 
 /// Every code, in order: docs/design/codes.md lists the same ones with the same meanings, and
-/// handouts/errors has a page of each.
+/// handouts/errors has a page of each. A number that is new has to be in Code::kRanges (code.h),
+/// too.
 inline constexpr std::array kCodeRows{
     CodeRow{.number = 101, .meaning = "the file does not compile"},
     CodeRow{.number = 201,

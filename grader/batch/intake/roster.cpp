@@ -75,6 +75,7 @@ constexpr Heading kHeadings[] = {
     {"student id", Column::sis_id},
     {"student number", Column::sis_id},
     {"id number", Column::sis_id},
+    {"orgdefinedid", Column::sis_id},
     {"identifier", Column::identifier},
 };
 
@@ -132,6 +133,8 @@ class Reader {
       return fold_name(heading).starts_with("sis ");
     };
     canvas_ = std::ranges::any_of(headings, is_sis);
+    brightspace_ = std::ranges::any_of(
+        headings, [](const std::string& heading) { return fold_name(heading) == "orgdefinedid"; });
   }
 
   Student student(const std::vector<std::string>& row) const {
@@ -142,11 +145,11 @@ class Reader {
       student.name = trimmed(field(row, Column::first) + " " + field(row, Column::last));
     }
     student.email = field(row, Column::email);
-    student.login = field(row, Column::login);
+    student.login = identity(row, Column::login);
     student.section = field(row, Column::section);
     if (student.section.empty()) student.section = group_name(row);
     student.canvas_id = field(row, Column::canvas_id);
-    student.sis_id = field(row, Column::sis_id);
+    student.sis_id = identity(row, Column::sis_id);
     const std::string id = field(row, Column::id);
     const std::string identifier = field(row, Column::identifier);
     // Canvas's "ID" is its own number, that of a plain table the university's.
@@ -182,8 +185,15 @@ class Reader {
     return at == columns_.end() || at->second >= row.size() ? "" : trimmed(row[at->second]);
   }
 
+  /// Brightspace exports "#ada", so that a spreadsheet does not take 0042 for a number.
+  std::string identity(const std::vector<std::string>& row, Column column) const {
+    const std::string text = field(row, column);
+    return brightspace_ && text.starts_with('#') ? text.substr(1) : text;
+  }
+
   Columns columns_;
   bool canvas_ = false;
+  bool brightspace_ = false;
 };
 
 bool is_blank(const std::vector<std::string>& row) {

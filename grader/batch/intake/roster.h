@@ -21,8 +21,9 @@ struct StudentHints {
 };
 
 /// The students of a class, from a CSV file: a gradebook as Canvas exports it, a grading worksheet
-/// of Moodle, a roster of Gradescope, or any table with columns such as id, name, email, login and
-/// section. Columns are known by their headings; unknown ones are left alone.
+/// of Moodle, a roster of Gradescope, a gradebook of Brightspace, or any table with columns such as
+/// id, name, email, login and section. Columns are known by their headings; unknown ones are left
+/// alone.
 class Roster {
  public:
   Roster() = default;

@@ -55,6 +55,18 @@ TEST(Roster, ReadsAWorksheetOfMoodle) {
   EXPECT_EQ(key_of(roster, {.moodle_identifier = "1234"}), "ada@example.org");
 }
 
+TEST(Roster, ReadsAGradebookOfBrightspace) {
+  const Roster roster = Roster::parse(
+      "OrgDefinedId,Username,Last Name,First Name,Email,Lab Points Grade,End-of-Line Indicator\n"
+      "#001815,#ada,Lovelace,Ada,ada@example.org,,#\n",
+      "r.csv");
+  const Student& ada = roster.students().front();
+  EXPECT_EQ(ada.key, "ada");
+  EXPECT_EQ(ada.login, "ada");
+  EXPECT_EQ(ada.sis_id, "001815");
+  EXPECT_EQ(ada.name, "Ada Lovelace");
+}
+
 TEST(Roster, ReadsARosterOfGradescopeAndPlainTables) {
   const Roster gradescope = Roster::parse(
       "First Name,Last Name,SID,Email,Sections\nAda,Lovelace,1815,ada@example.org,Mon\n", "r.csv");

@@ -10,7 +10,7 @@
 namespace rooflab {
 
 /// One row per student and part.
-std::string grades_csv(const ClassResults& results);
+std::string grades_csv(const ClassResults& results, const OutputOptions& options);
 
 /// What Canvas imports: students of the roster alone, one column per part. Where the grader failed
 /// the field is empty, which leaves what the gradebook holds as it is.
@@ -18,6 +18,22 @@ std::string canvas_csv(const ClassResults& results, const OutputOptions& options
 
 /// A worksheet as Moodle's "Upload grading worksheet" reads it: the sum of all parts, and nothing
 /// where the grader failed in one. The columns of single parts are for the gradebook's import.
-std::string moodle_csv(const ClassResults& results);
+std::string moodle_csv(const ClassResults& results, const OutputOptions& options);
+
+/// What Brightspace imports: students of the roster alone, a grade item per part, and nothing where
+/// there is no total.
+std::string brightspace_csv(const ClassResults& results, const OutputOptions& options);
+
+/// A table of the whole class, and the file that it is written to.
+struct ClassTable {
+  const char* file;
+  std::string (*csv)(const ClassResults& results, const OutputOptions& options);
+};
+
+/// All of them: what stands here is written, and tried with hostile names.
+inline constexpr ClassTable kClassTables[]{{"grades.csv", grades_csv},
+                                           {"canvas.csv", canvas_csv},
+                                           {"moodle.csv", moodle_csv},
+                                           {"brightspace.csv", brightspace_csv}};
 
 }  // namespace rooflab

@@ -96,6 +96,27 @@ TEST_F(Outputs, MoodleGetsTheSumAndNothingWhereTheGraderFailed) {
   EXPECT_EQ(failed[7], "");
 }
 
+TEST_F(Outputs, BrightspaceGetsAGradeItemForEachPart) {
+  SampleClass sample = sample_class(3);
+  sample.results.students[1].student.on_roster = false;
+  make_fault(part(sample, 0, 1));
+  part(sample, 2, 0).score = 17.25;
+  part(sample, 2, 0).bonus = part(sample, 2, 0).manual = 0;
+  part(sample, 2, 1).state = PartState::not_submitted;
+  part(sample, 2, 1).score = part(sample, 2, 1).bonus = part(sample, 2, 1).manual = 0;
+  write(sample, {.assignment = "Lab"});
+  const auto rows = lines(text("brightspace.csv"));
+  ASSERT_EQ(rows.size(), 3U);
+  EXPECT_EQ(rows[0],
+            "OrgDefinedId,Username,Lab part 1 Points Grade,Lab part 2 Points Grade,"
+            "End-of-Line Indicator\r");
+  const auto failed = fields(rows[1]);
+  EXPECT_EQ(failed[0], "700000");
+  EXPECT_NEAR(std::stod(failed[2]), part(sample, 0, 0).total(), 0.00501);
+  EXPECT_EQ(failed[3], "");
+  EXPECT_EQ(rows[2], "700002,student002,17.25,0,#\r");
+}
+
 TEST_F(Outputs, NoFieldOfATableIsAFormulaOrALineOfItsOwn) {
   SampleClass sample = sample_class(40);
   make_hostile(sample);
@@ -108,14 +129,15 @@ TEST_F(Outputs, NoFieldOfATableIsAFormulaOrALineOfItsOwn) {
   EXPECT_EQ(lines(text("grades.csv")).size(), 1 + rows);
   EXPECT_EQ(lines(text("canvas.csv")).size(), 2 + rostered);
   EXPECT_EQ(lines(text("moodle.csv")).size(), 1 + rostered);
-  for (const char* table : {"grades.csv", "canvas.csv", "moodle.csv"}) {
-    const std::string written = text(table);
+  EXPECT_EQ(lines(text("brightspace.csv")).size(), 1 + rostered);
+  for (const ClassTable& table : kClassTables) {
+    const std::string written = text(table.file);
     for (const char* formula : {",=", ",@", ",+", ",\"=", ",\"@", ",\"+", "\n=", "\n\"="}) {
       // A comma inside of a field, as those of the hostile texts, is not followed by these.
-      EXPECT_EQ(written.find(formula), std::string::npos) << table << ": " << formula;
+      EXPECT_EQ(written.find(formula), std::string::npos) << table.file << ": " << formula;
     }
-    EXPECT_EQ(written.find_first_of(std::string("\0\x1b\x0b", 3)), std::string::npos) << table;
-    EXPECT_EQ(written.find("\u202E"), std::string::npos) << table;
+    EXPECT_EQ(written.find_first_of(std::string("\0\x1b\x0b", 3)), std::string::npos) << table.file;
+    EXPECT_EQ(written.find("\u202E"), std::string::npos) << table.file;
   }
 }
 

@@ -88,7 +88,7 @@ std::vector<std::string> row_of(const ClassResults& results, const StudentOutcom
 
 }  // namespace
 
-std::string grades_csv(const ClassResults& results) {
+std::string grades_csv(const ClassResults& results, const OutputOptions& /*options*/) {
   CsvTable table{{"student",        "name",       "email",      "login",          "section",
                   "sis id",         "on roster",  "part",       "part title",     "state",
                   "score",          "max score",  "bonus",      "lateness keeps", "lateness",

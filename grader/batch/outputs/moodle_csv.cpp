@@ -23,7 +23,7 @@ std::string comments_html(const ClassResults& results, const StudentOutcome& stu
 // Moodle knows the columns by their headings and leaves alone those that it does not know; it needs
 // Identifier, Grade and Last modified (grade). That one stays empty, so that a grade which somebody
 // has changed in Moodle is not overwritten unless the person who imports says so.
-std::string moodle_csv(const ClassResults& results) {
+std::string moodle_csv(const ClassResults& results, const OutputOptions& /*options*/) {
   CsvTable table{{"Identifier", "Full name", "Email address", "Grade", "Maximum grade",
                   "Last modified (grade)"}};
   for (const PartSummary& summary : results.parts) {

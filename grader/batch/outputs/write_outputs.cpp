@@ -45,9 +45,9 @@ class Writer {
     attempts_.make([&] { remove_stale("gradescope", ".json", kJsonMark); });
     attempts_.make([&] { remove_stale("feedback", ".html", kPageMark); });
     // What is of the whole class first: it is missed most, should the disk be full.
-    write("grades.csv", [&] { return grades_csv(results_); });
-    write("canvas.csv", [&] { return canvas_csv(results_, options_); });
-    write("moodle.csv", [&] { return moodle_csv(results_); });
+    for (const ClassTable& table : kClassTables) {
+      write(table.file, [&] { return table.csv(results_, options_); });
+    }
     write("class.html", [&] { return class_page(results_, gpu_, options_); });
     JunitXml junit(results_, options_.assignment);
     timed_tasks_ = count_timed_tasks(results_);

@@ -23,8 +23,8 @@ struct OutputOptions {
 /// Writes every output into `folder`, each file atomically, and removes what an earlier run left of
 /// students who are gone:
 ///
-///     grades.csv               one row per student and part, old score beside new
-///     canvas.csv  moodle.csv   to be imported into the gradebooks
+///     grades.csv    one row per student and part, old score beside new
+///     canvas.csv …  to be imported into the gradebooks: kClassTables (gradebooks.h)
 ///     gradescope/<student>.json
 ///     junit.xml
 ///     feedback/<student>.html

@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "simgpu/exec/opcode_tests/bench.h"
-#include "simgpu/exec/opcode_tests/built_cases.h"
+#include "simgpu/exec/opcode_tests/tested_instructions.h"
 
 /// cp.async: what is copied, when it arrives, and what may not be done in the meantime.
 namespace simgpu::opcode_tests {
@@ -329,13 +329,13 @@ TEST(AsyncCopies, FormsWithoutCodeAreRefusedByName) {
   }
 }
 
-}  // namespace
-
 std::vector<std::string> async_copy_instructions() {
   std::vector<std::string> all{"cp.async.commit_group;", "cp.async.wait_group 1;",
                                "cp.async.wait_all;"};
   for (const CopyCase& x : cases()) all.push_back(x.text());
   return all;
 }
+const TestedInstructions kTested{async_copy_instructions};
 
+}  // namespace
 }  // namespace simgpu::opcode_tests

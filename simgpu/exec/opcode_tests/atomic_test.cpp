@@ -6,9 +6,9 @@
 #include <map>
 
 #include "simgpu/exec/opcode_tests/bench.h"
-#include "simgpu/exec/opcode_tests/built_cases.h"
 #include "simgpu/exec/opcode_tests/form.h"
 #include "simgpu/exec/opcode_tests/oracle.h"
+#include "simgpu/exec/opcode_tests/tested_instructions.h"
 #include "simgpu/exec/opcodes/opcode.h"
 
 /// atom and red: every operation, alone and in conflict, against lanes taking their turn.
@@ -402,8 +402,6 @@ TEST(AtomicTable, HasNoOperationWithoutATest) {
   }
 }
 
-}  // namespace
-
 std::vector<std::string> atomic_instructions() {
   std::vector<std::string> all;
   for (const Operation& operation : operations()) {
@@ -419,5 +417,7 @@ std::vector<std::string> atomic_instructions() {
   }
   return all;
 }
+const TestedInstructions kTested{atomic_instructions};
 
+}  // namespace
 }  // namespace simgpu::opcode_tests

@@ -327,8 +327,6 @@ void add_permutations(Forms& forms) {
        }});
 }
 
-}  // namespace
-
 Forms bit_forms() {
   Forms forms;
   add_logic(forms);
@@ -338,5 +336,7 @@ Forms bit_forms() {
   add_permutations(forms);
   return forms;
 }
+const FormFile kForms{"bit", bit_forms};
 
+}  // namespace
 }  // namespace simgpu::opcode_tests

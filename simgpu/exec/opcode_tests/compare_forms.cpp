@@ -165,8 +165,6 @@ void add_sets(Forms& forms) {
   }
 }
 
-}  // namespace
-
 Forms compare_forms() {
   Forms forms;
   for (const std::string half : {"f16", "bf16"}) {
@@ -194,5 +192,7 @@ Forms compare_forms() {
   add_sets(forms);
   return forms;
 }
+const FormFile kForms{"compare", compare_forms};
 
+}  // namespace
 }  // namespace simgpu::opcode_tests

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "simgpu/exec/opcode_tests/bench.h"
-#include "simgpu/exec/opcode_tests/built_cases.h"
+#include "simgpu/exec/opcode_tests/tested_instructions.h"
 
 /// Branches, calls and barriers, against the values that each thread's own way gives.
 namespace simgpu::opcode_tests {
@@ -191,8 +191,6 @@ TEST(Carries, BelongToTheirLane) {
   }
 }
 
-}  // namespace
-
 std::vector<std::string> control_instructions() {
   return {"bra $away;",
           "brx.idx %r0, $table;",
@@ -204,5 +202,7 @@ std::vector<std::string> control_instructions() {
           "bar.sync 5;",
           "barrier.sync 6;"};
 }
+const TestedInstructions kTested{control_instructions};
 
+}  // namespace
 }  // namespace simgpu::opcode_tests

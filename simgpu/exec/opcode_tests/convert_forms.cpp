@@ -2,7 +2,6 @@
 #include <cmath>
 
 #include "simgpu/exec/opcode_tests/form.h"
-#include "simgpu/exec/opcode_tests/narrow_forms.h"
 #include "simgpu/exec/opcode_tests/oracle.h"
 
 /// cvt between all types, judged by long double (which holds every 64-bit integer) and the host's
@@ -305,8 +304,6 @@ void add_packed(Forms& forms) {
   }
 }
 
-}  // namespace
-
 Forms convert_forms() {
   Forms forms;
   add_integers(forms);
@@ -314,8 +311,9 @@ Forms convert_forms() {
   add_integers_to_floats(forms);
   add_floats_to_floats(forms);
   add_packed(forms);
-  add_fp8(forms);
   return forms;
 }
+const FormFile kForms{"convert", convert_forms};
 
+}  // namespace
 }  // namespace simgpu::opcode_tests

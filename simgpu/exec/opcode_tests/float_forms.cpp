@@ -342,8 +342,6 @@ void add_literals(Forms& forms) {
                    Match::any_nan});
 }
 
-}  // namespace
-
 Forms float_forms() {
   Forms forms;
   add_f32_arithmetic(forms);
@@ -355,5 +353,7 @@ Forms float_forms() {
   add_literals(forms);
   return forms;
 }
+const FormFile kForms{"float", float_forms};
 
+}  // namespace
 }  // namespace simgpu::opcode_tests

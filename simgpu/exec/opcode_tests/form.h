@@ -35,12 +35,26 @@ struct Form {
 
 using Forms = std::vector<Form>;
 
-Forms integer_forms();
-Forms bit_forms();
-Forms compare_forms();
-Forms float_forms();
-Forms half_forms();
-Forms convert_forms();
+/// The forms of a file. One stands at namespace scope in each *_forms.cpp, and the tests find it.
+class FormFile {
+ public:
+  FormFile(const char* topic, Forms (*make_forms)()) : topic_(topic), make_forms_(make_forms) {
+    registered().push_back(*this);
+  }
+  static const std::vector<FormFile>& all() { return registered(); }
+
+  std::string topic() const { return topic_; }
+  Forms forms() const { return make_forms_(); }
+
+ private:
+  static std::vector<FormFile>& registered() {
+    static std::vector<FormFile> files;
+    return files;
+  }
+
+  const char* topic_;
+  Forms (*make_forms_)();
+};
 
 /// Bits of a register for a PTX type; 1 for pred. 8-bit values live in 16-bit registers.
 unsigned register_bits(const std::string& type);

@@ -207,8 +207,6 @@ void add_approximations(Forms& forms) {
   }
 }
 
-}  // namespace
-
 Forms half_forms() {
   Forms forms;
   for (const std::string type : {"f16", "f16x2", "bf16", "bf16x2"}) {
@@ -219,5 +217,7 @@ Forms half_forms() {
   add_approximations(forms);
   return forms;
 }
+const FormFile kForms{"half", half_forms};
 
+}  // namespace
 }  // namespace simgpu::opcode_tests

@@ -1,7 +1,6 @@
 #include <algorithm>
 
 #include "simgpu/exec/opcode_tests/form.h"
-#include "simgpu/exec/opcode_tests/narrow_forms.h"
 #include "simgpu/exec/opcode_tests/oracle.h"
 
 /// Integer arithmetic, judged by 128-bit integers cut to the register.
@@ -210,8 +209,6 @@ void add_dot_products(Forms& forms) {
   }
 }
 
-}  // namespace
-
 Forms integer_forms() {
   Forms forms;
   for (const std::string type : {"s16", "u16", "s32", "u32", "s64", "u64"}) {
@@ -225,9 +222,6 @@ Forms integer_forms() {
   add_product_carries(forms, 64);
   add_narrow_products(forms);
   add_dot_products(forms);
-  add_packed_integers(forms);
-  add_video(forms);
-  add_packs(forms);
   const auto saturated = [](const std::string& opcode, const Operation& operation, bool ternary) {
     const std::vector<std::string> sources(ternary ? 3 : 2, "s32");
     return exact_form(opcode + (ternary ? " $d, $a, $b, $c;" : " $d, $a, $b;"), "s32", sources,
@@ -254,5 +248,7 @@ Forms integer_forms() {
       "mad.hi.sat.s32", [](Wide a, Wide b, Wide c) { return (a * b >> 32) + c; }, true));
   return forms;
 }
+const FormFile kForms{"integer", integer_forms};
 
+}  // namespace
 }  // namespace simgpu::opcode_tests

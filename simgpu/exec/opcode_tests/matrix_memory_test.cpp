@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include "simgpu/exec/opcode_tests/bench.h"
-#include "simgpu/exec/opcode_tests/built_cases.h"
+#include "simgpu/exec/opcode_tests/tested_instructions.h"
 
 /// ldmatrix, stmatrix and movmatrix against the figures of the PTX ISA: row r of a matrix is in
 /// lanes 4r to 4r + 3, two elements in each.
@@ -252,8 +252,6 @@ TEST(MatrixForms, FormsWithoutCodeAreRefusedByName) {
   }
 }
 
-}  // namespace
-
 std::vector<std::string> matrix_instructions() {
   std::vector<std::string> all{"movmatrix.sync.aligned.m8n8.trans.b16 %f0, %f1;"};
   for (const MatrixCase& x : cases()) {
@@ -262,5 +260,7 @@ std::vector<std::string> matrix_instructions() {
   }
   return all;
 }
+const TestedInstructions kTested{matrix_instructions};
 
+}  // namespace
 }  // namespace simgpu::opcode_tests

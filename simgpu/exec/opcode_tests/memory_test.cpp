@@ -4,9 +4,9 @@
 #include <cstring>
 
 #include "simgpu/exec/opcode_tests/bench.h"
-#include "simgpu/exec/opcode_tests/built_cases.h"
 #include "simgpu/exec/opcode_tests/form.h"
 #include "simgpu/exec/opcode_tests/oracle.h"
+#include "simgpu/exec/opcode_tests/tested_instructions.h"
 
 /// Loads and stores of every type in every space, against copies byte by byte.
 namespace simgpu::opcode_tests {
@@ -488,8 +488,6 @@ TEST(MemoryForms, FormsWithoutCodeAreRefusedByName) {
   }
 }
 
-}  // namespace
-
 std::vector<std::string> memory_instructions() {
   std::vector<std::string> all{"prefetch.L1 [a];",
                                "prefetchu.L1 [a];",
@@ -511,5 +509,7 @@ std::vector<std::string> memory_instructions() {
   }
   return all;
 }
+const TestedInstructions kTested{memory_instructions};
 
+}  // namespace
 }  // namespace simgpu::opcode_tests

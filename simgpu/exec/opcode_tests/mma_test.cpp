@@ -5,8 +5,8 @@
 #include <functional>
 
 #include "simgpu/exec/opcode_tests/bench.h"
-#include "simgpu/exec/opcode_tests/built_cases.h"
 #include "simgpu/exec/opcode_tests/oracle.h"
+#include "simgpu/exec/opcode_tests/tested_instructions.h"
 
 /// mma: every shape and type. Fragments are made by the ISA's tables, element by element, and the
 /// products compared with sums in a wider type.
@@ -486,12 +486,12 @@ TEST(MmaForms, FormsWithoutCodeAreRefusedByName) {
   }
 }
 
-}  // namespace
-
 std::vector<std::string> mma_instructions() {
   std::vector<std::string> all;
   for (const MmaCase& x : cases()) all.push_back(instruction_of(x));
   return all;
 }
+const TestedInstructions kTested{mma_instructions};
 
+}  // namespace
 }  // namespace simgpu::opcode_tests

@@ -1,9 +1,8 @@
-#include "simgpu/exec/opcode_tests/narrow_forms.h"
-
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
 
+#include "simgpu/exec/opcode_tests/form.h"
 #include "simgpu/exec/opcode_tests/oracle.h"
 
 /// 8-bit floats, judged by a search through all their values; packed integers, one part at a time.
@@ -94,8 +93,6 @@ void add_differences(Forms& forms, unsigned bits, bool signed_a, bool signed_b) 
   }
 }
 
-}  // namespace
-
 void add_fp8(Forms& forms) {
   for (const Fp8& format : kFp8) {
     for (const bool relu : {false, true}) {
@@ -153,4 +150,13 @@ void add_packed_integers(Forms& forms) {
   }
 }
 
+Forms narrow_forms() {
+  Forms forms;
+  add_fp8(forms);
+  add_packed_integers(forms);
+  return forms;
+}
+const FormFile kForms{"narrow", narrow_forms};
+
+}  // namespace
 }  // namespace simgpu::opcode_tests

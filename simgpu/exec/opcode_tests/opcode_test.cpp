@@ -15,22 +15,17 @@ namespace {
 
 constexpr std::uint32_t kLanes = 1030;
 
-struct Topic {
-  const char* name;
-  Forms (*forms)();
-};
-
-class Opcode : public testing::TestWithParam<std::pair<const Topic*, std::size_t>> {
+class Opcode : public testing::TestWithParam<std::pair<const FormFile*, std::size_t>> {
  protected:
   struct Prepared {
-    explicit Prepared(const Topic& topic) : forms(topic.forms()), runner(forms) {}
+    explicit Prepared(const FormFile& file) : forms(file.forms()), runner(forms) {}
     Forms forms;
     FormRunner runner;
   };
-  static Prepared& prepared(const Topic& topic) {
-    static std::map<const Topic*, std::unique_ptr<Prepared>> all;
-    auto& entry = all[&topic];
-    if (entry == nullptr) entry = std::make_unique<Prepared>(topic);
+  static Prepared& prepared(const FormFile& file) {
+    static std::map<const FormFile*, std::unique_ptr<Prepared>> all;
+    auto& entry = all[&file];
+    if (entry == nullptr) entry = std::make_unique<Prepared>(file);
     return *entry;
   }
 };
@@ -95,8 +90,8 @@ std::string operands_of(const Form& form, const Lane& lane) {
 }
 
 TEST_P(Opcode, AgreesWithAnIndependentImplementation) {
-  const auto [topic, index] = GetParam();
-  Prepared& all = prepared(*topic);
+  const auto [file, index] = GetParam();
+  Prepared& all = prepared(*file);
   const Form& form = all.forms[index];
   SCOPED_TRACE(form.text);
   ASSERT_EQ(all.runner.refusal(index), "") << "the engine does not have this form";
@@ -119,38 +114,29 @@ TEST_P(Opcode, AgreesWithAnIndependentImplementation) {
   }
 }
 
-constexpr Topic kInteger{"integer", integer_forms};
-constexpr Topic kBits{"bits", bit_forms};
-constexpr Topic kCompare{"compare", compare_forms};
-constexpr Topic kFloat{"float", float_forms};
-constexpr Topic kHalf{"half", half_forms};
-constexpr Topic kConvert{"convert", convert_forms};
-
-std::vector<std::pair<const Topic*, std::size_t>> numbered(const Topic& topic) {
-  std::vector<std::pair<const Topic*, std::size_t>> all;
-  for (std::size_t i = 0; i < topic.forms().size(); ++i) all.emplace_back(&topic, i);
+std::vector<std::pair<const FormFile*, std::size_t>> numbered_forms() {
+  std::vector<std::pair<const FormFile*, std::size_t>> all;
+  for (const FormFile& file : FormFile::all()) {
+    const std::size_t count = file.forms().size();
+    for (std::size_t i = 0; i < count; ++i) all.emplace_back(&file, i);
+  }
   return all;
 }
 
-/// "add_rn_f32_7": the first instruction's spelling and the row's number.
+/// "float_add_rn_f32_7": the file's topic, the first instruction's spelling and the row's number.
 std::string test_name(const testing::TestParamInfo<Opcode::ParamType>& info) {
-  static std::map<const Topic*, Forms> tables;
-  const Topic* topic = info.param.first;
-  if (tables[topic].empty()) tables[topic] = topic->forms();
-  const std::string& text = tables[topic][info.param.second].text;
-  std::string name = text.substr(0, text.find(' '));
+  static std::map<const FormFile*, Forms> tables;
+  const FormFile* file = info.param.first;
+  if (tables[file].empty()) tables[file] = file->forms();
+  const std::string& text = tables[file][info.param.second].text;
+  std::string name = file->topic() + "_" + text.substr(0, text.find(' '));
   for (char& c : name) {
     if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '_';
   }
   return name + "_" + std::to_string(info.param.second);
 }
 
-INSTANTIATE_TEST_SUITE_P(Integer, Opcode, testing::ValuesIn(numbered(kInteger)), test_name);
-INSTANTIATE_TEST_SUITE_P(Bits, Opcode, testing::ValuesIn(numbered(kBits)), test_name);
-INSTANTIATE_TEST_SUITE_P(Compare, Opcode, testing::ValuesIn(numbered(kCompare)), test_name);
-INSTANTIATE_TEST_SUITE_P(Float, Opcode, testing::ValuesIn(numbered(kFloat)), test_name);
-INSTANTIATE_TEST_SUITE_P(Half, Opcode, testing::ValuesIn(numbered(kHalf)), test_name);
-INSTANTIATE_TEST_SUITE_P(Convert, Opcode, testing::ValuesIn(numbered(kConvert)), test_name);
+INSTANTIATE_TEST_SUITE_P(EveryForm, Opcode, testing::ValuesIn(numbered_forms()), test_name);
 
 }  // namespace
 }  // namespace simgpu::opcode_tests

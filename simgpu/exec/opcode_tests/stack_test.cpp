@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "simgpu/exec/opcode_tests/bench.h"
-#include "simgpu/exec/opcode_tests/built_cases.h"
+#include "simgpu/exec/opcode_tests/tested_instructions.h"
 
 /// alloca, stacksave, stackrestore; elect; blocks that wait for each other.
 namespace simgpu::opcode_tests {
@@ -132,11 +132,11 @@ TEST(BlocksThatWait, RaceWhereNothingOrdersThem) {
   EXPECT_EQ(strong.codes(), "");
 }
 
-}  // namespace
-
 std::vector<std::string> stack_instructions() {
   return {"alloca.u64 %d1, 64, 16;", "stacksave.u64 %d7;", "stackrestore.u64 %d7;",
           "elect.sync %r2|%q3, %r1;"};
 }
+const TestedInstructions kTested{stack_instructions};
 
+}  // namespace
 }  // namespace simgpu::opcode_tests

@@ -4,7 +4,7 @@
 #include <bit>
 
 #include "simgpu/exec/opcode_tests/bench.h"
-#include "simgpu/exec/opcode_tests/built_cases.h"
+#include "simgpu/exec/opcode_tests/tested_instructions.h"
 
 /// tex, suld and sust in every geometry: which element a lane reads or writes. What filters and
 /// address modes make of it is in runtime/testdata/textures.cu.
@@ -277,8 +277,6 @@ TEST(TextureForms, EndTheLaunchForAHandleOfNothingOrOfTheOtherKind) {
   }
 }
 
-}  // namespace
-
 std::vector<std::string> texture_instructions() {
   std::vector<std::string> instructions;
   for (const Shape& shape : shapes()) {
@@ -296,5 +294,7 @@ std::vector<std::string> texture_instructions() {
   }
   return instructions;
 }
+const TestedInstructions kTested{texture_instructions};
 
+}  // namespace
 }  // namespace simgpu::opcode_tests

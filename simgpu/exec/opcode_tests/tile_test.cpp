@@ -5,8 +5,8 @@
 #include <cstring>
 
 #include "simgpu/exec/opcode_tests/bench.h"
-#include "simgpu/exec/opcode_tests/built_cases.h"
 #include "simgpu/exec/opcode_tests/oracle.h"
+#include "simgpu/exec/opcode_tests/tested_instructions.h"
 
 /// wmma: every shape, type and layout, from global and shared memory, against sums in a wider type.
 namespace simgpu::opcode_tests {
@@ -433,8 +433,6 @@ TEST(TileForms, FormsWithoutCodeAreRefusedByName) {
   }
 }
 
-}  // namespace
-
 std::vector<std::string> tile_instructions() {
   std::vector<std::string> all;
   for (const TileCase& x : cases()) {
@@ -446,5 +444,7 @@ std::vector<std::string> tile_instructions() {
   }
   return all;
 }
+const TestedInstructions kTested{tile_instructions};
 
+}  // namespace
 }  // namespace simgpu::opcode_tests

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "simgpu/exec/opcode_tests/narrow_forms.h"
+#include "simgpu/exec/opcode_tests/form.h"
 #include "simgpu/exec/opcode_tests/oracle.h"
 
 /// Video instructions and cvt.pack, as the PTX ISA's pseudocode has them, in numbers of 128 bits.
@@ -294,16 +294,6 @@ void add_parallels(Forms& forms) {
   }
 }
 
-}  // namespace
-
-void add_video(Forms& forms) {
-  add_scalars(forms);
-  add_shifts(forms);
-  add_sets(forms);
-  add_mads(forms);
-  add_parallels(forms);
-}
-
 void add_packs(Forms& forms) {
   for (const unsigned bits : {2U, 4U, 8U, 16U}) {
     for (const std::string sign : {"u", "s"}) {
@@ -327,4 +317,17 @@ void add_packs(Forms& forms) {
   }
 }
 
+Forms video_forms() {
+  Forms forms;
+  add_scalars(forms);
+  add_shifts(forms);
+  add_sets(forms);
+  add_mads(forms);
+  add_parallels(forms);
+  add_packs(forms);
+  return forms;
+}
+const FormFile kForms{"video", video_forms};
+
+}  // namespace
 }  // namespace simgpu::opcode_tests

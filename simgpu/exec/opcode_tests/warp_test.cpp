@@ -7,7 +7,7 @@
 #include <set>
 
 #include "simgpu/exec/opcode_tests/bench.h"
-#include "simgpu/exec/opcode_tests/built_cases.h"
+#include "simgpu/exec/opcode_tests/tested_instructions.h"
 
 /// Exchanges between the lanes of a warp, against loops over the lanes each one names.
 namespace simgpu::opcode_tests {
@@ -495,8 +495,6 @@ TEST(WarpForms, FormsWithoutAMeaningAreRefusedByName) {
   }
 }
 
-}  // namespace
-
 std::vector<std::string> warp_instructions() {
   std::vector<std::string> all{"activemask.b32 %r0;", "bar.warp.sync %r0;"};
   for (const auto& cases : {shuffle_cases(), vote_cases(), match_cases(), reduction_cases()}) {
@@ -504,5 +502,7 @@ std::vector<std::string> warp_instructions() {
   }
   return all;
 }
+const TestedInstructions kTested{warp_instructions};
 
+}  // namespace
 }  // namespace simgpu::opcode_tests

@@ -77,22 +77,23 @@ function(rooflab_precompile name)
   rooflab_reuse_precompiled(${name} ${carrier})
 endfunction()
 
-# rooflab_precompile_for_program(<program> <carrier> <libraries> <header> ...): the same for programs, whose code is not that of
-# libraries: the carrier is one, too. Those of a test, GoogleTest's among them, take three seconds.
-function(rooflab_precompile_for_program name carrier libraries)
+# rooflab_precompile_test(<test>): the same for tests, which are programs and whose code is not that of libraries: GoogleTest's
+# headers with the others. It saves each of their files three seconds. For programs with CLI11, it did not pay.
+function(rooflab_precompile_test name)
   if(CMAKE_DISABLE_PRECOMPILE_HEADERS)
     return()
   endif()
-  if(NOT TARGET ${carrier})
-    set(main ${PROJECT_BINARY_DIR}/precompiled_main.cpp)
+  if(NOT TARGET rooflab_precompiled_test)
+    set(main ${PROJECT_BINARY_DIR}/precompiled_test.cpp)
     file(CONFIGURE OUTPUT ${main} CONTENT "int main() { return 0; }\n")
-    add_executable(${carrier} EXCLUDE_FROM_ALL ${main})
-    target_link_libraries(${carrier} PRIVATE ${libraries})
-    target_precompile_headers(${carrier} PRIVATE ${ARGN})
+    add_executable(rooflab_precompiled_test EXCLUDE_FROM_ALL ${main})
+    target_link_libraries(rooflab_precompiled_test PRIVATE GTest::gmock fmt::fmt)
+    target_precompile_headers(rooflab_precompiled_test PRIVATE
+      <gmock/gmock.h> <array> <cmath> <cstring> <filesystem> <fstream> <map> <optional> <span> <sstream> <fmt/format.h>)
     set(ROOFLAB_QUICK ON)
-    rooflab_compile_options(${carrier})
+    rooflab_compile_options(rooflab_precompiled_test)
   endif()
-  rooflab_reuse_precompiled(${name} ${carrier})
+  rooflab_reuse_precompiled(${name} rooflab_precompiled_test)
 endfunction()
 
 # rooflab_sources(<variable>): the folder's sources that belong into a library; rooflab_test_sources: those of its tests.
@@ -133,9 +134,6 @@ function(rooflab_program name)
   target_link_libraries(${name} PRIVATE ${arg_LINK})
   set(ROOFLAB_QUICK ON)
   rooflab_compile_options(${name})
-  if(CLI11::CLI11 IN_LIST arg_LINK)
-    rooflab_precompile_for_program(${name} rooflab_precompiled_program "CLI11::CLI11;fmt::fmt" <CLI/CLI.hpp> <fmt/format.h>)
-  endif()
 endfunction()
 
 # rooflab_test(<name> [SOURCES ...] [LINK ...] [OPTIONS <compile options> ...] [LABELS ...] [TIMEOUT <seconds>] [COST <seconds>]
@@ -155,8 +153,7 @@ function(rooflab_test name)
   rooflab_compile_options(${name})
   target_compile_options(${name} PRIVATE ${arg_OPTIONS})
   if(NOT arg_OPTIONS)
-    rooflab_precompile_for_program(${name} rooflab_precompiled_gtest "GTest::gmock;fmt::fmt"
-      <gmock/gmock.h> <array> <cmath> <cstring> <filesystem> <fstream> <map> <optional> <span> <sstream> <fmt/format.h>)
+    rooflab_precompile_test(${name})
   endif()
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
   target_compile_definitions(${name} PRIVATE ROOFLAB_SOURCE_DIR="${PROJECT_SOURCE_DIR}"

@@ -54,9 +54,10 @@ function(rooflab_reuse_precompiled name carrier)
 endfunction()
 
 # rooflab_precompile(<library>): what nearly all files include, the standard library's headers and fmt's, is read once for
-# all libraries of the same optimization, which saves each of their files most of a second.
+# all libraries of the same optimization, which saves each of their files most of a second. Not for the labs alone
+# (rooflab_labs_only.cmake): there are too few.
 function(rooflab_precompile name)
-  if(CMAKE_DISABLE_PRECOMPILE_HEADERS)
+  if(CMAKE_DISABLE_PRECOMPILE_HEADERS OR ROOFLAB_BUILD)
     return()
   endif()
   string(MAKE_C_IDENTIFIER "rooflab_precompiled_${ROOFLAB_SANITIZE}" carrier)

@@ -255,14 +255,14 @@ int grade_job(const std::string& folder, const Installation& installation) {
       installation,
       {.part = job.part, .device = job.device, .sandbox = job.sandbox, .workers = job.threads});
   std::vector<RevealedCase> revealed;
-  GradeResult result = grading.grade_once(
-      {.submission = sources_of(folder),
-       .task = {},
-       .case_number = {},
-       .seed = job.seed,
-       .solutions = installation.solutions(),
-       .jobs = job.threads},
-      [](const std::string&) {}, nullptr, &revealed);
+  GradeResult result =
+      grading.grade_once({.submission = sources_of(folder),
+                          .task = {},
+                          .case_number = {},
+                          .seed = job.seed,
+                          .solutions = installation.solutions(),
+                          .jobs = job.threads},
+                         {.progress = [](const std::string&) {}}, nullptr, &revealed);
   result.submission = "the submission";
   write_result(folder, std::move(result), grading.device().gpu().id, revealed,
                texts_in(sources_of(folder), grading.part()));

@@ -21,10 +21,13 @@
 #include "grader/report/html.h"
 #include "grader/report/json.h"
 #include "grader/report/terminal.h"
+#include "grader/report/text.h"
 #include "grader/spec/files.h"
 
 namespace rooflab {
 namespace {
+
+constexpr std::size_t kShortStory = 90;  ///< columns
 
 int exit_code_of(const GradeResult& result) {
   const auto is = [](Verdict verdict) {
@@ -58,10 +61,23 @@ class GradeCommand {
   GradeResult grade_once() {
     ProgressLine progress;
     trace_ = TraceLog(grading_.device().gpu());
-    GradeResult result = grading_.grade_once(
-        request(), [&](const std::string& text) { progress.show(text); },
-        options_.trace.empty() ? nullptr : &trace_);
-    complete_commands(options_, result);
+    const Grading::Listener listener{
+        .progress = [&](const std::string& text) { progress.show(text); },
+        .graded =
+            [&](TaskResult task) {
+              progress.clear();
+              complete_commands(options_, task);
+              print_stories(out(), task, has_colour());
+              out().flush();
+            },
+        .failing =
+            [&](const TaskSpec& task, const Diagnostic& story) {
+              ProgressLine::keep(fmt::format("{}: {}: {}", task.id, story.code.text(),
+                                             shorten(one_line(story.message), kShortStory)));
+            }};
+    GradeResult result =
+        grading_.grade_once(request(), listener, options_.trace.empty() ? nullptr : &trace_);
+    for (TaskResult& task : result.tasks) complete_commands(options_, task);
     if (options_.case_number) return result;  // a case alone is no run of its task
     const KeptRuns runs(installation_.cache, submission_of(options_, installation_));
     add_comparison(runs, result);
@@ -69,7 +85,9 @@ class GradeCommand {
     return result;
   }
 
-  /// The terminal shows the result even when a file cannot be written: it took minutes to get.
+  /// What is left of the report behind the stories, which have been told while the tasks were
+  /// graded. The terminal shows the result even when a file cannot be written: it took minutes to
+  /// get.
   /// @throws FileError after all of them were tried, for the first that failed.
   void report(const GradeResult& result) const {
     std::exception_ptr failure;
@@ -91,18 +109,14 @@ class GradeCommand {
     std::string html = html_file();
     if (!write(html, to_html(result, grading_.device().roofline_gpu()))) html.clear();
     if (!options_.trace.empty()) write(options_.trace, trace_.to_json());
-    const bool json_on_stdout = options_.json == "-";
-    if (!options_.json.empty() && !json_on_stdout) write(options_.json, to_json(result));
-    // With the document on stdout, people read the summary on stderr.
-    std::ostream& out = json_on_stdout ? std::cerr : std::cout;
-    const int descriptor = json_on_stdout ? STDERR_FILENO : STDOUT_FILENO;
-    print_report(out, result,
-                 {.colour = ::isatty(descriptor) == 1,
-                  .html = html,
-                  .all_timings = options_.task.has_value(),
-                  .printed = options_.task.has_value(),
-                  .single_case = options_.case_number.value_or(0)});
-    if (json_on_stdout) std::cout << to_json(result);
+    if (!options_.json.empty() && !json_on_stdout()) write(options_.json, to_json(result));
+    print_summary(out(), result,
+                  {.colour = has_colour(),
+                   .html = html,
+                   .all_timings = options_.task.has_value(),
+                   .printed = options_.task.has_value(),
+                   .single_case = options_.case_number.value_or(0)});
+    if (json_on_stdout()) std::cout << to_json(result);
     if (!std::cout.flush())
       throw FileError("cannot write to standard output; is its disk full or its pipe closed?");
     if (failure) std::rethrow_exception(failure);
@@ -122,6 +136,13 @@ class GradeCommand {
   const PartSpec& part() const { return grading_.part(); }
 
  private:
+  bool json_on_stdout() const { return options_.json == "-"; }
+  /// With the document on stdout, people read on stderr.
+  std::ostream& out() const { return json_on_stdout() ? std::cerr : std::cout; }
+  bool has_colour() const {
+    return ::isatty(json_on_stdout() ? STDERR_FILENO : STDOUT_FILENO) == 1;
+  }
+
   std::string html_file() const {
     return options_.html.empty() ? fmt::format("out/part{}.html", options_.part) : options_.html;
   }

@@ -54,8 +54,7 @@ void Grading::sort_by_task(std::vector<RevealedCase>& revealed) const {
   });
 }
 
-GradeResult Grading::grade_once(const GradeRequest& request,
-                                const std::function<void(const std::string&)>& progress,
+GradeResult Grading::grade_once(const GradeRequest& request, const Listener& listener,
                                 TraceLog* trace, std::vector<RevealedCase>* revealed) {
   GradeTools tools{.device = *device_,
                    .build =
@@ -63,7 +62,9 @@ GradeResult Grading::grade_once(const GradeRequest& request,
                          return builder_.build(part_, task, sources);
                        },
                    .oracle = [this](const std::string& name) { return oracles_.make(name); },
-                   .progress = progress};
+                   .progress = listener.progress,
+                   .graded = listener.graded,
+                   .failing = listener.failing};
   if (trace != nullptr) {
     tools.observe = [trace](const std::string& run, const simgpu::Activity& activity) {
       trace->add(run, activity);

@@ -43,12 +43,17 @@ class Grading {
   /// @throws SpecError, InstallationError or DeviceError for what is not there
   Grading(const Installation& installation, const GradingSetup& setup);
 
+  /// Who is told what while a grade is made; see GradeTools.
+  struct Listener {
+    std::function<void(const std::string&)> progress = {};
+    std::function<void(const TaskResult&)> graded = {};
+    std::function<void(const TaskSpec&, const Diagnostic&)> failing = {};
+  };
+
   /// The way of one grade: build, run, check, time, score. Hints cost what the course says.
-  /// @param progress told what goes on
   /// @param trace keeps what the device did; may be null
   /// @param revealed keeps the hidden cases that fail, whole, for instructors alone; may be null
-  GradeResult grade_once(const GradeRequest& request,
-                         const std::function<void(const std::string&)>& progress, TraceLog* trace,
+  GradeResult grade_once(const GradeRequest& request, const Listener& listener, TraceLog* trace,
                          std::vector<RevealedCase>* revealed = nullptr);
 
   const PartSpec& part() const { return part_; }

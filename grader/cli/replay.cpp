@@ -38,14 +38,14 @@ GradeResult grade_again(const GradingSubject& subject, const SourceFiles& files,
                    .unlisted = UnlistedGpu::allow,  // the course may have changed since
                    .sandbox = sandbox});
   ProgressLine progress;
-  return grading.grade_once(
-      {.submission = folder.path(),
-       .task = {},
-       .case_number = {},
-       .seed = subject.seed,
-       .solutions = installation.solutions(),
-       .jobs = std::max(1U, std::thread::hardware_concurrency())},
-      [&](const std::string& text) { progress.show(text); }, nullptr, &revealed);
+  return grading.grade_once({.submission = folder.path(),
+                             .task = {},
+                             .case_number = {},
+                             .seed = subject.seed,
+                             .solutions = installation.solutions(),
+                             .jobs = std::max(1U, std::thread::hardware_concurrency())},
+                            {.progress = [&](const std::string& text) { progress.show(text); }},
+                            nullptr, &revealed);
 }
 
 /// All of a task's outcome that is told to a student.

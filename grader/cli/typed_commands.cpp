@@ -65,7 +65,7 @@ std::string grade_command(const Options& options, const std::string& task) {
                      submission_flag(options));
 }
 
-void complete_commands(const Options& options, GradeResult& result) {
+void complete_commands(const Options& options, TaskResult& task) {
   const std::string name = "grader";
   const std::string here = typed_program();
   const auto complete = [&](std::string& command) {
@@ -75,10 +75,8 @@ void complete_commands(const Options& options, GradeResult& result) {
     command += submission_flag(options);
     if (command.find(" --case ") != std::string::npos) command += device_flags(options);
   };
-  for (TaskResult& task : result.tasks) {
-    for (Diagnostic& story : task.diagnostics) {
-      for (auto& [label, command] : story.commands) complete(command);
-    }
+  for (Diagnostic& story : task.diagnostics) {
+    for (auto& [label, command] : story.commands) complete(command);
   }
 }
 

@@ -21,8 +21,8 @@ std::string typed_program();
 /// The command that grades a task of the same submission.
 std::string grade_command(const Options& options, const std::string& task);
 
-/// Makes the commands of a result's stories repeat the run that they are of: its program, its
+/// Makes the commands of a task's stories repeat the run that they are of: its program, its
 /// submission and, where a case is graded again, its device.
-void complete_commands(const Options& options, GradeResult& result);
+void complete_commands(const Options& options, TaskResult& task);
 
 }  // namespace rooflab

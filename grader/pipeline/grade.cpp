@@ -7,7 +7,9 @@
 #include <chrono>
 #include <exception>
 #include <functional>
+#include <map>
 #include <mutex>
+#include <string>
 #include <thread>
 
 #include "grader/pipeline/grade_task.h"
@@ -127,6 +129,10 @@ void for_each_index(std::size_t count, std::size_t jobs,
   if (fault) std::rethrow_exception(fault);
 }
 
+bool does_not_compile(const BuiltTask& built) {
+  return built.build.end == BuildOutcome::End::failed;
+}
+
 /// Compiles all files, several at a time; each outcome stands beside its task.
 std::vector<BuiltTask> build_stage(const PartSpec& part, const GradeRequest& request,
                                    const GradeTools& tools,
@@ -144,44 +150,95 @@ std::vector<BuiltTask> build_stage(const PartSpec& part, const GradeRequest& req
   return built;
 }
 
+/// Hands results on in their order, whichever is there first.
+class ResultsInOrder {
+ public:
+  ResultsInOrder(std::size_t count, const std::function<void(const TaskResult&)>& graded)
+      : graded_(graded), results_(count) {}
+
+  /// @param at_once it is told of before those that come first
+  void add(std::size_t index, TaskResult result, bool at_once) {
+    const std::scoped_lock lock(mutex_);
+    results_[index] = {std::move(result), true, false};
+    if (at_once) tell(results_[index]);
+    for (; next_ < results_.size() && results_[next_].is_there; ++next_) tell(results_[next_]);
+  }
+
+  std::vector<TaskResult> take() {
+    std::vector<TaskResult> all;
+    for (Entry& entry : results_) all.push_back(std::move(entry.result));
+    return all;
+  }
+
+ private:
+  struct Entry {
+    TaskResult result;
+    bool is_there = false, is_told = false;
+  };
+  void tell(Entry& entry) const {
+    if (graded_ && !entry.is_told) graded_(entry.result);
+    entry.is_told = true;
+  }
+
+  const std::function<void(const TaskResult&)>& graded_;
+  std::mutex mutex_;
+  std::vector<Entry> results_;
+  std::size_t next_ = 0;
+};
+
+/// Tells which hints were shown, and takes what the course asks for them, down to 0 points.
+void add_hints(const TaskSpec& task, const std::map<std::string, int>& shown, double hint_cost,
+               TaskResult& result) {
+  HintUse& hints = result.hints;
+  hints.of = static_cast<int>(task.hints.size());
+  const auto found = shown.find(task.id);
+  if (found == shown.end()) return;
+  hints.shown = found->second;
+  const double price = hint_cost * hints.shown * result.max_score;
+  hints.points = rounded_points(std::min(price, result.score));
+  result.score = rounded_points(result.score - hints.points);
+}
+
 /// Grades what was built, several tasks at a time where no run's time suffers from another's.
 std::vector<TaskResult> run_stage(const PartSpec& part, const GradeRequest& request,
                                   const GradeTools& tools, const std::vector<BuiltTask>& built) {
   const bool alone = !tools.device.runs_side_by_side() || tools.observe;
   RunSlots slots(alone ? 1 : request.jobs);
-  std::vector<TaskResult> results(built.size());
-  for_each_index(built.size(), slots.count(), [&](std::size_t i) {
-    const TaskSpec& task = *built[i].task;
-    results[i] = task.kind == TaskKind::answers ? grade_answers(part, request, task)
-                                                : grade_task(part, request, tools, built[i], slots);
-  });
-  return results;
-}
-
-/// Tells which hints were shown, and takes what the course asks for them, down to 0 points.
-void add_hints(const PartSpec& part, const GradeRequest& request,
-               const std::vector<const TaskSpec*>& tasks, std::vector<TaskResult>& results) {
   const auto shown = read_hints_used(request.submission / part.directory, part);
-  for (std::size_t i = 0; i < tasks.size(); ++i) {
-    HintUse& hints = results[i].hints;
-    hints.of = static_cast<int>(tasks[i]->hints.size());
-    const auto found = shown.find(tasks[i]->id);
-    if (found == shown.end()) continue;
-    hints.shown = found->second;
-    const double price = request.hint_cost * hints.shown * results[i].max_score;
-    hints.points = rounded_points(std::min(price, results[i].score));
-    results[i].score = rounded_points(results[i].score - hints.points);
+  ResultsInOrder results(built.size(), tools.graded);
+  const auto grade_one = [&](std::size_t i) {
+    const TaskSpec& task = *built[i].task;
+    TaskResult result = task.kind == TaskKind::answers
+                            ? grade_answers(part, request, task)
+                            : grade_task(part, request, tools, built[i], slots);
+    add_hints(task, shown, request.hint_cost, result);
+    results.add(i, std::move(result), does_not_compile(built[i]));
+  };
+  std::vector<std::size_t> others;
+  for (std::size_t i = 0; i < built.size(); ++i) {
+    if (does_not_compile(built[i])) {
+      grade_one(i);
+    } else {
+      others.push_back(i);
+    }
   }
+  for_each_index(others.size(), slots.count(), [&](std::size_t i) { grade_one(others[i]); });
+  return results.take();
 }
 
-/// The tools with a progress that several threads may call.
+/// The tools with callbacks that several threads may call.
 GradeTools with_locked_progress(const GradeTools& tools, std::mutex& mutex) {
-  GradeTools locked = tools;
-  locked.progress = [&tools, &mutex](const std::string& text) {
-    const std::scoped_lock lock(mutex);
-    tools.progress(text);
+  const auto locked = [&mutex](const auto& call) {
+    return [&mutex, &call](const auto&... arguments) {
+      const std::scoped_lock lock(mutex);
+      if (call) call(arguments...);
+    };
   };
-  return locked;
+  GradeTools all = tools;
+  all.progress = locked(tools.progress);
+  all.graded = locked(tools.graded);
+  all.failing = locked(tools.failing);
+  return all;
 }
 
 }  // namespace
@@ -208,7 +265,6 @@ GradeResult grade(const PartSpec& part, const GradeRequest& request, const Grade
 
   const auto run_start = Clock::now();
   result.tasks = run_stage(part, request, shared, built);
-  add_hints(part, request, tasks, result.tasks);
   result.run_s = seconds_since(run_start);
   return result;
 }

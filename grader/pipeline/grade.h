@@ -48,6 +48,11 @@ struct GradeTools {
   /// Given each hidden case that fails, whole, by several threads; only where instructors alone see
   /// what comes of it. May be empty.
   std::function<void(RevealedCase)> reveal = {};
+  /// Told of each task as soon as it is graded, one at a time: of files that do not compile before
+  /// anything runs, of the others in the order of the part. May be empty.
+  std::function<void(const TaskResult&)> graded = {};
+  /// Told of the first failing case of a task while its others still run. May be empty.
+  std::function<void(const TaskSpec&, const Diagnostic&)> failing = {};
 };
 
 /// Grades a submission: build, run, check, time and score each task, by its groups of cases. What

@@ -54,7 +54,9 @@ class CaseGrader {
 
   bool run(const std::vector<NumberedCase>& cases) {
     const std::vector<NumberedCase> in_order = by_group(cases);
-    RunsAhead runs(in_order.size(), scene_.slots, [&](std::size_t i) {
+    // Enough for two cores where one case takes as long as the next two.
+    constexpr std::size_t kAhead = 3;
+    RunsAhead runs(in_order.size(), kAhead, scene_.slots, [&](std::size_t i) {
       return [this, &numbered = in_order[i]] { return runner_.run(numbered, false); };
     });
     runs_ = &runs;
@@ -124,12 +126,23 @@ class CaseGrader {
     result_.cases.push_back(
         {spec.name, run.judgement.verdict, spec.hidden, spec.group, run.peak_memory});
     keep_what_it_left(numbered, run, result_);
+    tell_of_first_failure(spec, run.judgement);
     if (run.off_stream) scores_.note_off_stream(*run.off_stream, spec.hidden);
     // A case that leaks memory passes with a word about it, which the next ones would repeat.
     if (run.judgement.verdict == Verdict::pass && !spec.hidden && result_.diagnostics.empty()) {
       result_.diagnostics = run.judgement.diagnostics;
     }
     return std::move(run.judgement);
+  }
+
+  /// While the other cases still run. Of a hidden case the task's own story tells what may be told.
+  void tell_of_first_failure(const CaseSpec& spec, const Judgement& judgement) {
+    const bool fails =
+        judgement.verdict != Verdict::pass && judgement.verdict != Verdict::not_implemented;
+    if (!fails || spec.hidden || judgement.diagnostics.empty() || !scene_.tools.failing) return;
+    if (!std::exchange(has_told_, true)) {
+      scene_.tools.failing(scene_.task(), judgement.diagnostics.front());
+    }
   }
 
   bool ends_the_task(Verdict verdict) const {
@@ -162,7 +175,8 @@ class CaseGrader {
   GroupScores& scores_;
   TaskResult& result_;
   RunsAhead* runs_ = nullptr;
-  int limits_ = 0;  ///< groups that ended at one
+  bool has_told_ = false;  ///< of a failing case
+  int limits_ = 0;         ///< groups that ended at one
 };
 
 }  // namespace

@@ -183,7 +183,8 @@ class TaskGrader {
       const bool is_possible = gpu().peak_flops.contains(speed.peak);
       if (scores_.pass(speed.groups) && is_possible) speeds.push_back(&speed);
     }
-    RunsAhead runs(speeds.size(), scene_.slots, [&](std::size_t i) {
+    constexpr std::size_t kAhead = 1;  // what is too slow should not be tried more often
+    RunsAhead runs(speeds.size(), kAhead, scene_.slots, [&](std::size_t i) {
       return [&runner, timed = timed_case(*speeds[i])] { return runner.run(timed, true); };
     });
     for (std::size_t i = 0; i < speeds.size(); ++i) {

@@ -3,12 +3,6 @@
 #include <utility>
 
 namespace rooflab {
-namespace {
-
-constexpr std::size_t kAhead = 1;  ///< runs begun beside the one that is asked for
-
-}  // namespace
-
 CaseRun RunSlots::use(const std::function<CaseRun()>& run) {
   struct Slot {
     explicit Slot(std::counting_semaphore<>& free) : free(free) { free.acquire(); }
@@ -22,7 +16,7 @@ CaseRun RunSlots::use(const std::function<CaseRun()>& run) {
 }
 
 CaseRun RunsAhead::take(std::size_t index) {
-  for (std::size_t i = index; i < count_ && i <= index + kAhead; ++i) begin(i);
+  for (std::size_t i = index; i < count_ && i <= index + ahead_; ++i) begin(i);
   std::future<CaseRun> run = std::move(begun_.at(index));
   begun_.erase(begun_.begin(), begun_.upper_bound(index));
   return run.get();

@@ -25,8 +25,8 @@ class RunSlots {
 };
 
 /// The runs of a list of cases, which are asked for in order and begun ahead of that: with each run
-/// that is asked for the next one begins, too, so that a task keeps two cores busy. What is begun
-/// when does not depend on how many slots there are; with one slot it runs when it is asked for.
+/// that is asked for the next ones begin, too, so that a task keeps several cores busy. What is
+/// begun when does not depend on how many slots there are; with one it runs when it is asked for.
 /// A run that is never asked for is waited for and forgotten.
 class RunsAhead {
  public:
@@ -34,8 +34,9 @@ class RunsAhead {
   /// runs side by side. What it returns runs on any thread.
   using Prepare = std::function<std::function<CaseRun()>(std::size_t index)>;
 
-  RunsAhead(std::size_t count, RunSlots& slots, Prepare prepare)
-      : count_(count), slots_(slots), prepare_(std::move(prepare)) {}
+  /// @param ahead runs begun beside the one that is asked for
+  RunsAhead(std::size_t count, std::size_t ahead, RunSlots& slots, Prepare prepare)
+      : count_(count), ahead_(ahead), slots_(slots), prepare_(std::move(prepare)) {}
 
   /// The run of a case that lies behind all that were asked for before. @throws what the run threw
   CaseRun take(std::size_t index);
@@ -43,7 +44,7 @@ class RunsAhead {
  private:
   void begin(std::size_t index);
 
-  std::size_t count_;
+  std::size_t count_, ahead_;
   RunSlots& slots_;
   Prepare prepare_;
   std::map<std::size_t, std::future<CaseRun>> begun_;

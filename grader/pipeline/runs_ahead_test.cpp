@@ -40,7 +40,7 @@ class Story {
 TEST(RunsAheadTest, WithOneSlotRunsGoOnWhenTheyAreAskedFor) {
   Story story;
   RunSlots slots(1);
-  RunsAhead runs(3, slots, [&](std::size_t i) {
+  RunsAhead runs(3, 1, slots, [&](std::size_t i) {
     story.add("prepare", i);
     return [&story, i] {
       story.add("run", i);
@@ -57,7 +57,7 @@ TEST(RunsAheadTest, WithOneSlotRunsGoOnWhenTheyAreAskedFor) {
 TEST(RunsAheadTest, WithSeveralSlotsTheNextRunGoesOnBesideTheOneThatIsAskedFor) {
   RunSlots slots(2);
   std::atomic<bool> next_began = false;
-  RunsAhead runs(2, slots, [&](std::size_t i) {
+  RunsAhead runs(2, 1, slots, [&](std::size_t i) {
     return [&next_began, i] {
       if (i == 1) next_began = true;
       while (!next_began) std::this_thread::yield();  // for ever where they do not run side by side
@@ -84,7 +84,7 @@ TEST(RunsAheadTest, NoMoreRunsGoOnAtOnceThanThereAreSlots) {
   std::vector<std::jthread> tasks;
   for (int task = 0; task < 4; ++task) {
     tasks.emplace_back([&] {
-      RunsAhead runs(50, slots, prepare);
+      RunsAhead runs(50, 1, slots, prepare);
       for (std::size_t i = 0; i < 50; ++i)
         EXPECT_EQ(runs.take(i).outcome.detail, std::to_string(i));
     });
@@ -97,7 +97,7 @@ TEST(RunsAheadTest, WhatIsLeftOutIsForgotten) {
   Story story;
   RunSlots slots(2);
   {
-    RunsAhead runs(9, slots, [&](std::size_t i) {
+    RunsAhead runs(9, 1, slots, [&](std::size_t i) {
       return [&story, i] {
         story.add("run", i);
         return numbered(i);
@@ -111,7 +111,7 @@ TEST(RunsAheadTest, WhatIsLeftOutIsForgotten) {
 
 TEST(RunsAheadTest, AFaultReachesWhoAsksForItsRunAlone) {
   RunSlots slots(2);
-  RunsAhead runs(3, slots, [](std::size_t i) -> std::function<CaseRun()> {
+  RunsAhead runs(3, 1, slots, [](std::size_t i) -> std::function<CaseRun()> {
     return [i] {
       if (i == 1) throw std::runtime_error("no such oracle");
       return numbered(i);

@@ -301,20 +301,25 @@ void print_story(std::ostream& out, const Diagnostic& diagnostic, bool colour) {
 }
 
 void print_report(std::ostream& out, const GradeResult& result, const TerminalStyle& style) {
-  const Painter paint(style.colour);
-  for (const TaskResult& task : result.tasks) {
-    // A stub needs no story: its line in the table says where it stands.
-    if (task.verdict == Verdict::not_implemented || task.verdict == Verdict::not_applicable) {
-      continue;
-    }
-    if (task.diagnostics.empty()) continue;
-    out << paint.dim(fmt::format("── {} ──", one_line(task.id))) << '\n';
-    print_story(out, task.diagnostics.front(), style.colour);
-    for (std::size_t i = 1; i < task.diagnostics.size(); ++i) {
-      print_further(out, task.diagnostics[i], paint);
-    }
-    out << '\n';
+  for (const TaskResult& task : result.tasks) print_stories(out, task, style.colour);
+  print_summary(out, result, style);
+}
+
+void print_stories(std::ostream& out, const TaskResult& task, bool colour) {
+  // A stub needs no story: its line in the table says where it stands.
+  if (task.verdict == Verdict::not_implemented || task.verdict == Verdict::not_applicable) return;
+  if (task.diagnostics.empty()) return;
+  const Painter paint(colour);
+  out << paint.dim(fmt::format("── {} ──", one_line(task.id))) << '\n';
+  print_story(out, task.diagnostics.front(), colour);
+  for (std::size_t i = 1; i < task.diagnostics.size(); ++i) {
+    print_further(out, task.diagnostics[i], paint);
   }
+  out << '\n';
+}
+
+void print_summary(std::ostream& out, const GradeResult& result, const TerminalStyle& style) {
+  const Painter paint(style.colour);
   if (style.printed) {
     for (const TaskResult& task : result.tasks) print_printed(out, task, paint);
   }

@@ -16,9 +16,15 @@ struct TerminalStyle {
   int single_case = 0;       ///< only this public case was run, which earns nothing; 0: all were
 };
 
-/// The whole report of a grade: the story of each task's first failure with its further ones in
-/// brief, then one line a task and the totals.
+/// The whole report of a grade: the stories of each task, then the summary.
 void print_report(std::ostream& out, const GradeResult& result, const TerminalStyle& style);
+
+/// The story of a task's first failure with its further ones in brief; nothing for a stub or a
+/// clean pass. Can be told as soon as the task is graded.
+void print_stories(std::ostream& out, const TaskResult& task, bool colour);
+
+/// One line a task, and the totals.
+void print_summary(std::ostream& out, const GradeResult& result, const TerminalStyle& style);
 
 /// One failure as a story: cause, place, evidence, pattern, notes, next step.
 void print_story(std::ostream& out, const Diagnostic& diagnostic, bool colour);

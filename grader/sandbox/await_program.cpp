@@ -1,12 +1,17 @@
-// The first program inside bubblewrap: starts the one that was asked for, and writes how it ended
-// to a descriptor of its own. bubblewrap itself passes on an exit code, in which signal 9 and
-// exit(137) are the same.
+// The first program inside bubblewrap: starts the one that was asked for, with fewer rights, and
+// writes how it ended to a descriptor of its own. bubblewrap itself passes on an exit code, in
+// which signal 9 and exit(137) are the same.
 //
-//     await_program DESCRIPTOR PROGRAM [ARGUMENT ...]
+//     await_program DESCRIPTOR USER GROUPS PROCESSES PROGRAM [ARGUMENT ...]
 //
-// PROGRAM is a path. The guest may be of the same user and so reach into this process; what it
-// could forge here is an end that it may choose anyway.
+// USER is a number, the program's user and group, and GROUPS those that it has beside them, as in
+// 44,109; "-" keeps the user. PROCESSES is how many that user may have, "-" for no limit. It is
+// set inside, where the count begins at zero. PROGRAM is a path. The guest may be of the same user
+// and so reach into this process; what it could forge here is an end that it may choose anyway.
 #include <fcntl.h>
+#include <grp.h>
+#include <linux/capability.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -15,6 +20,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <string_view>
 
 #include "grader/sandbox/program_end.h"
 
@@ -35,19 +41,62 @@ void close_all_but(int kept) {
   syscall(SYS_close_range, number + 1, ~0U, 0U);
 }
 
+bool is_given(const char* word) { return std::string_view(word) != "-"; }
+
+bool limit_processes(const char* most) {
+  const rlim_t count = std::strtoul(most, nullptr, 10);
+  const rlimit limit{count, count};
+  return setrlimit(RLIMIT_NPROC, &limit) == 0;
+}
+
+// The groups of "44,109", at most as many as fit.
+std::size_t groups_of(const char* word, gid_t* groups, std::size_t most) {
+  std::size_t count = 0;
+  while (*word != '\0' && count < most) {
+    char* end = nullptr;
+    groups[count++] = static_cast<gid_t>(std::strtoul(word, &end, 10));
+    word = *end == ',' ? end + 1 : end;
+  }
+  return count;
+}
+
+// Leaves nothing of root's rights, and no way to get them back.
+bool become(const char* user, const char* groups) {
+  constexpr std::size_t kMostGroups = 64;
+  gid_t kept[kMostGroups];
+  const std::size_t count = groups_of(groups, kept, kMostGroups);
+  const auto id = static_cast<uid_t>(std::strtoul(user, nullptr, 10));
+  for (unsigned long capability = 0; capability < 64; ++capability) {
+    prctl(PR_CAPBSET_DROP, capability, 0, 0, 0);  // unknown numbers are refused, which is fine
+  }
+  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+  const __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {};
+  return setgroups(count, kept) == 0 && setresgid(id, id, id) == 0 && setresuid(id, id, id) == 0 &&
+         syscall(SYS_capset, &header, none) == 0 && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0;
+}
+
+[[noreturn]] void run(char** argv) {
+  const char* const user = argv[2];
+  if (is_given(argv[4]) && !limit_processes(argv[4])) {
+    std::perror("setting the limit on processes");
+  } else if (is_given(user) && !become(user, argv[3])) {
+    std::perror("changing the user");
+  } else {
+    execv(argv[5], argv + 5);
+    std::perror(argv[5]);
+  }
+  _exit(kCannotRun);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc < 3) return kCannotRun;
+  if (argc < 6) return kCannotRun;
   const int descriptor = std::atoi(argv[1]);
   fcntl(descriptor, F_SETFD, FD_CLOEXEC);
   report(descriptor, {rooflab::kStarted, 0});
   const pid_t program = fork();
-  if (program == 0) {
-    execv(argv[2], argv + 2);
-    std::perror(argv[2]);
-    _exit(kCannotRun);
-  }
+  if (program == 0) run(argv);
   if (program < 0) {
     std::perror("fork");
     return kCannotRun;

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <span>
 
 #include "grader/posix/file_in_memory.h"
@@ -167,14 +168,25 @@ class BubblewrapArguments {
   std::vector<std::string> words_;
 };
 
-/// setpriv's word for the groups that a program keeps.
+/// "44,109".
 std::string groups_word(const std::vector<gid_t>& groups) {
-  if (groups.empty()) return "--clear-groups";
-  std::string word = "--groups=";
-  for (const gid_t group : groups) {
-    word += (word.back() == '=' ? "" : ",") + std::to_string(group);
-  }
+  std::string word;
+  for (const gid_t group : groups) word += (word.empty() ? "" : ",") + std::to_string(group);
   return word;
+}
+
+/// What await_program is told: the report's descriptor, the program's user, its groups, and how
+/// many processes it may have.
+std::vector<std::string> await_words(const SandboxRequest& request, bool as_root,
+                                     const SandboxCommand& command) {
+  std::vector<std::string> words = {kAwaitProgram, std::to_string(kReportNumber), "-", "", "-"};
+  if (as_root) {
+    words[2] = std::to_string(command.user->id());
+    words[3] = groups_word(groups_for(request.devices));
+  }
+  // A user namespace counts its own processes, and so await_program.
+  if (request.limits.processes > 0) words[4] = bytes(request.limits.processes + (as_root ? 0 : 1));
+  return words;
 }
 
 std::vector<std::string> bubblewrap_words(const SandboxRequest& request, const Layers& layers,
@@ -197,20 +209,9 @@ std::vector<std::string> bubblewrap_words(const SandboxRequest& request, const L
     arguments.add({"--seccomp", std::to_string(kFilterNumber)});
   }
   // With root's rights, where there are any: the program has others, and cannot reach it.
-  arguments.add({"--", kAwaitProgram, std::to_string(kReportNumber)});
-  if (as_root) {
-    const std::string user = std::to_string(command.user->id());
-    arguments.add({"/usr/bin/setpriv", "--reuid", user, "--regid", user,
-                   groups_word(groups_for(request.devices)), "--no-new-privs", "--inh-caps=-all",
-                   "--bounding-set=-all"});
-  }
-  if (request.limits.processes > 0) {
-    // Set inside, where the count begins at zero: a user namespace counts its own processes, and
-    // so await_program.
-    const std::string count = bytes(request.limits.processes + (as_root ? 0 : 1));
-    arguments.add({"/usr/bin/prlimit", "--nproc=" + count + ":" + count, "--"});
-  }
+  arguments.add({"--"});
   std::vector<std::string> words = std::move(arguments).words();
+  std::ranges::move(await_words(request, as_root, command), std::back_inserter(words));
   words.push_back(find_program(request.argv.front()).string());
   words.insert(words.end(), request.argv.begin() + 1, request.argv.end());
   return words;

@@ -4,12 +4,11 @@
 #include <set>
 #include <utility>
 
+#include "simgpu/exec/block_runner.h"
 #include "simgpu/exec/messages.h"
 
 namespace simgpu {
 namespace {
-
-constexpr std::size_t kMostPrinted = std::size_t{8} << 20;
 
 /// Blocks that do not run side by side cannot tell each other anything out of order.
 WatchedPlaces watched_places(const LaunchContext& launch) {
@@ -39,7 +38,8 @@ std::unique_ptr<StaleLoadsOfBlocks> stale_loads(const KernelInfo& kernel) {
 
 FinishedBlock take_results(BlockRunner& runner) {
   std::unique_ptr<BlockTraffic::Log> traffic = runner.take_traffic();
-  return {std::move(traffic), runner.last_weight(), runner.take_findings(), runner.take_printed()};
+  return {std::move(traffic), runner.counts().last_weight(), runner.take_findings(),
+          runner.take_printed()};
 }
 
 Collector::Collector(const LaunchContext& launch)
@@ -62,9 +62,7 @@ void Collector::retire(FinishedBlock block, bool ran_alone) {
   const bool keeps_values = ran_alone && launch_.checkers && launch_.request.grid.count() > 1;
   traffic_.retire(std::move(block.traffic), keeps_values ? &launch_.memory : nullptr);
   for (const RawFinding& raw : block.findings) findings_.add(raw);
-  if (printed_.size() < kMostPrinted) {
-    printed_.append(block.printed, 0, kMostPrinted - printed_.size());
-  }
+  printed_.append(block.printed);
 }
 
 /// What is known of whole blocks first: a phase adds only pairs of instructions that it alone
@@ -98,7 +96,7 @@ void Collector::finish(LaunchResult& result, std::uint32_t shared_bytes) {
     result.findings.push_back(to_finding(raw, launch_.kernel, launch_.memory, launch_.request.grid,
                                          launch_.request.block, shared_bytes));
   }
-  result.printed = std::move(printed_);
+  result.printed = printed_.take();
 }
 
 void fill_result(const LaunchContext& launch, const CounterSums& sums,

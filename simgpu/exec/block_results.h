@@ -7,14 +7,18 @@
 #include "simgpu/checkers/findings.h"
 #include "simgpu/counters/stale_loads_of_blocks.h"
 #include "simgpu/counters/traffic.h"
-#include "simgpu/exec/block_runner.h"
+#include "simgpu/exec/block_weights.h"
 #include "simgpu/exec/counter_sums.h"
 #include "simgpu/exec/grid_phases.h"
+#include "simgpu/exec/launch_context.h"
 #include "simgpu/exec/place_sets.h"
+#include "simgpu/exec/printed_text.h"
 #include "simgpu/exec/sm_loads.h"
 #include "simgpu/exec/touched_memory.h"
 
 namespace simgpu {
+
+class BlockRunner;
 
 /// What a finished block leaves behind.
 struct FinishedBlock {
@@ -40,6 +44,8 @@ class Collector {
   void finish(LaunchResult& result, std::uint32_t shared_bytes);
 
  private:
+  static constexpr std::size_t kMostPrinted = std::size_t{8} << 20;
+
   void add_conflicts();
 
   const LaunchContext& launch_;
@@ -50,7 +56,7 @@ class Collector {
   FindingList findings_;
   std::unique_ptr<GridPhases> phases_;               ///< of a cooperative launch that is checked
   std::unique_ptr<StaleLoadsOfBlocks> stale_loads_;  ///< where there are such, and they are checked
-  std::string printed_;
+  PrintedText printed_{kMostPrinted};
 };
 
 /// Counters from how often the instructions ran.

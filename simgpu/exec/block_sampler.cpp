@@ -63,17 +63,16 @@ const BlockProfile& BlockSampler::profile(std::uint64_t block) {
     const std::uint64_t own = std::max(kMostTimesLonger * most_instructions_, kLeastBudget);
     launch_.instruction_budget = std::min(budget_, runner_.work() + own);
   }
-  const std::uint64_t before = runner_.instructions();
+  const std::uint64_t before = instructions();
   runner_.clear_counts();
   runner_.run(block);
-  const std::uint64_t instructions = runner_.instructions() - before;
-  most_instructions_ = std::max(most_instructions_, instructions);
+  most_instructions_ = std::max(most_instructions_, instructions() - before);
   if (!runner_.take_printed().empty()) give_up();
   if (auto findings = runner_.take_findings(); !findings.empty()) {
     findings_[block] = std::move(findings);
   }
   BlockProfile profile{CounterSums(launch_.kernel.code.size()), runner_.take_traffic()};
-  profile.slots = runner_.last_weight().slots;
+  profile.slots = runner_.counts().last_weight().slots;
   profile.sums.add(runner_);
   const TrafficLog& log = *profile.log;
   conflicts_.add(log);

@@ -44,14 +44,14 @@ class BlockSampler {
   /// Profiles of all blocks that have run, by number.
   const std::map<std::uint64_t, BlockProfile>& profiles() const { return profiles_; }
   std::uint64_t blocks_run() const { return profiles_.size(); }
-  std::uint64_t instructions() const { return runner_.instructions(); }
+  std::uint64_t instructions() const { return runner_.block().budget.instructions(); }
   /// That counts against the launch's budget.
   std::uint64_t work() const { return runner_.work(); }
   /// Whether two of the blocks touched the same place, at least one by a store, or nobody can say.
   bool any_conflict() const { return conflicts_.any(); }
   /// Decides which further blocks are run to see whether they do what others tell.
   std::uint64_t secret() const { return launch_.secret; }
-  std::uint32_t shared_bytes() const { return runner_.own().shared_bytes(); }
+  std::uint32_t shared_bytes() const { return runner_.block().memory.shared_bytes(); }
   /// In order of blocks.
   std::vector<RawFinding> findings() const;
 

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "simgpu/exec/block_runner.h"
 #include "simgpu/exec/block_sampler.h"
 #include "simgpu/exec/sampled_run.h"
 #include "simgpu/exec/secret_choice.h"
@@ -81,7 +82,7 @@ Expectation expectation_of(const LaunchContext& launch) {
     for (const std::uint64_t block : looked_at) {
       runner.run(block);
       runner.take_traffic();
-      expected.heaviest.raise_loads(runner.last_weight());
+      expected.heaviest.raise_loads(runner.counts().last_weight());
       ++run;
       // Even if the others did nothing, their mean would be too much.
       if (runner.work() / looked_at.size() > launch.instruction_budget / blocks) break;

@@ -2,7 +2,7 @@
 
 #include <functional>
 
-#include "simgpu/exec/block_runner.h"
+#include "simgpu/exec/launch_context.h"
 
 namespace simgpu {
 

@@ -1,5 +1,7 @@
 #include "simgpu/exec/counter_sums.h"
 
+#include "simgpu/exec/block_runner.h"
+
 namespace simgpu {
 namespace {
 
@@ -33,15 +35,16 @@ std::string flop_name(const InstructionInfo& info) {
 }  // namespace
 
 void CounterSums::add(BlockRunner& runner) {
-  const std::vector<ExecutionCount>& counts = runner.counts();
+  BlockCounts& counts = runner.counts();
+  const std::vector<ExecutionCount>& executed = counts.executed();
   for (std::size_t i = 0; i < blocks.size(); ++i) {
-    blocks[i].warps += counts[i].warps;
-    blocks[i].threads += counts[i].threads;
-    guarded_threads[i] += runner.guarded_threads()[i];
+    blocks[i].warps += executed[i].warps;
+    blocks[i].threads += executed[i].threads;
+    guarded_threads[i] += counts.guarded_threads()[i];
   }
-  memory += runner.memory_counts();
-  add_loads(loads, runner.loads());
-  weights.add_times(runner.weights(), 1);
+  memory += runner.block().counted;
+  add_loads(loads, runner.block().traffic.loads());
+  weights.add_times(counts.weights(), 1);
 }
 
 std::vector<ExecutionCount> by_instruction(const LoweredKernel& kernel, const CounterSums& sums) {

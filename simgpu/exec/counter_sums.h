@@ -2,9 +2,15 @@
 
 #include <vector>
 
-#include "simgpu/exec/block_runner.h"
+#include "simgpu/counters/load_counts.h"
+#include "simgpu/exec/block_weights.h"
+#include "simgpu/exec/memory_counts.h"
+#include "simgpu/isa/lowered.h"
+#include "simgpu/kernel_counters.h"
 
 namespace simgpu {
+
+class BlockRunner;
 
 /// Counts of all workers of a launch, added up.
 struct CounterSums {

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "simgpu/exec/block_runner.h"
 #include "simgpu/exec/heap_calls.h"
 #include "simgpu/exec/lanes.h"
+#include "simgpu/exec/thread_block.h"
 
 /// printf and assert on the device. Formats and strings are the student's: every one is read
 /// through checked addresses, and a conversion reaches the host's snprintf only after it has been
@@ -27,17 +27,17 @@ constexpr std::size_t kLongestText = 64 << 10;
 /// Bytes at a generic address, as this lane sees them; false when they are not all there.
 bool read_generic(const Warp& warp, unsigned lane, std::uint64_t address, void* to,
                   std::size_t bytes) {
-  const BlockRunner& block = *warp.block;
+  const ThreadBlock& block = *warp.block;
   const std::byte* from = nullptr;
   if (address - kSharedWindow < kWindowBytes) {
     const std::uint64_t offset = address - kSharedWindow;
-    if (offset + bytes <= block.own().shared_bytes()) from = block.own().shared() + offset;
+    if (offset + bytes <= block.memory.shared_bytes()) from = block.memory.shared() + offset;
   } else if (address - kLocalWindow < kWindowBytes) {
     const std::uint64_t offset = address - kLocalWindow;
-    if (offset + bytes <= block.own().local_bytes())
-      from = block.own().local(warp.index, lane) + offset;
-  } else if (block.memory().find(address, bytes) != nullptr) {
-    from = block.memory().host(address);
+    if (offset + bytes <= block.memory.local_bytes())
+      from = block.memory.local(warp.index, lane) + offset;
+  } else if (block.launch.memory.find(address, bytes) != nullptr) {
+    from = block.launch.memory.host(address);
   }
   if (from == nullptr) return false;
   std::memcpy(to, from, bytes);
@@ -57,8 +57,8 @@ std::string read_string(const Warp& warp, unsigned lane, std::uint64_t address) 
 template <class T>
 T frame_value(const Warp& warp, unsigned lane, std::uint64_t offset) {
   T value{};
-  if (offset + sizeof(T) <= warp.block->own().frame_bytes()) {
-    std::memcpy(&value, warp.block->own().frame(warp.index, lane) + offset, sizeof(T));
+  if (offset + sizeof(T) <= warp.block->memory.frame_bytes()) {
+    std::memcpy(&value, warp.block->memory.frame(warp.index, lane) + offset, sizeof(T));
   }
   return value;
 }
@@ -315,19 +315,20 @@ const Lowered* print(const Lowered* in, Warp& warp) {
     const auto format = frame_value<std::uint64_t>(warp, lane, base + (places & 0xFFFFFFFFU));
     const auto values = frame_value<std::uint64_t>(warp, lane, base + (places >> 32));
     std::int32_t result = 0;
-    if (!warp.block->has_printed_enough()) {
+    if (!warp.block->printed.is_full()) {
       Arguments arguments(warp, lane, values);
       const std::string format_string = read_string(warp, lane, format);
       const std::vector<Conversion> parts = parse_format(format_string);
       const std::vector<Value> taken = collect_values(parts, arguments);
       const std::string text = format_text(parts, {taken, format_string});
       result = static_cast<std::int32_t>(taken.size());
-      warp.block->print(text);
-      warp.block->spend((text.size() + arguments.bytes_read()) / kBytesOfAnInstruction, in, warp);
+      warp.block->printed.append(text);
+      warp.block->budget.spend((text.size() + arguments.bytes_read()) / kBytesOfAnInstruction, warp,
+                               in);
     }
     const std::uint64_t place = base + in->option;
-    if (in->option != kNoResult && place + sizeof(result) <= warp.block->own().frame_bytes()) {
-      std::memcpy(warp.block->own().frame(warp.index, lane) + place, &result, sizeof(result));
+    if (in->option != kNoResult && place + sizeof(result) <= warp.block->memory.frame_bytes()) {
+      std::memcpy(warp.block->memory.frame(warp.index, lane) + place, &result, sizeof(result));
     }
   }
   return in + 1;
@@ -344,15 +345,15 @@ const Lowered* fail_assertion(const Lowered* in, Warp& warp) {
   const std::string file =
       read_string(warp, lane, frame_value<std::uint64_t>(warp, lane, base + (places >> 32)));
   const auto line = frame_value<std::uint32_t>(warp, lane, base + in->option);
-  warp.block->fail(in, warp, lane,
-                   {.code = "RL0310",
-                    .message = std::string("Assertion `")
-                                   .append(message)
-                                   .append("` failed at ")
-                                   .append(file)
-                                   .append(":") +
-                               std::to_string(line),
-                    .action = "asserts"});
+  warp.block->failures.fail(in, warp, lane,
+                            {.code = "RL0310",
+                             .message = std::string("Assertion `")
+                                            .append(message)
+                                            .append("` failed at ")
+                                            .append(file)
+                                            .append(":") +
+                                        std::to_string(line),
+                             .action = "asserts"});
 }
 
 }  // namespace

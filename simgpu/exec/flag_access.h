@@ -22,7 +22,7 @@ void each_flag(const Prepared<Word>& at, std::uint32_t lanes, Visit visit) {
 /// The warp goes on no sooner than others have stored where it has looked before.
 template <class Word>
 void wait_for_flags(Warp& warp, const Prepared<Word>& at) {
-  FlagTimes& flags = warp.block->flags();
+  FlagTimes& flags = warp.block->flags;
   if (!flags.any()) [[likely]]
     return;
   std::uint64_t last = 0;
@@ -37,13 +37,13 @@ template <class Word>
 void look_at_flags(Warp& warp, const Prepared<Word>& at) {
   wait_for_flags(warp, at);
   each_flag(at, warp.mask,
-            [&](const std::byte* place) { warp.block->flags().look(warp.index, place); });
+            [&](const std::byte* place) { warp.block->flags.look(warp.index, place); });
 }
 
 /// @param lanes whose stores others may wait for
 template <class Word>
 void store_flags(Warp& warp, const Prepared<Word>& at, std::uint32_t lanes) {
-  FlagTimes& flags = warp.block->flags();
+  FlagTimes& flags = warp.block->flags;
   if (!flags.any()) [[likely]]
     return;
   each_flag(at, lanes,

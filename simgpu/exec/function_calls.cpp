@@ -5,11 +5,11 @@
 #include <cstring>
 #include <memory>
 
-#include "simgpu/exec/block_runner.h"
 #include "simgpu/exec/each_lane.h"
 #include "simgpu/exec/lanes.h"
 #include "simgpu/exec/opcodes/opcode.h"
 #include "simgpu/exec/places.h"
+#include "simgpu/exec/thread_block.h"
 #include "simgpu/names/demangle.h"
 
 /// Calls of functions that are not inlined, and the way back.
@@ -50,7 +50,7 @@ const Lowered* part_by_target(const Lowered* in, Warp& warp) {
       same |= static_cast<std::uint32_t>(target[lane] == first) << lane;
     });
     if (same == left) break;
-    if (left == warp.active) ++warp.block->counted().divergent_branches;
+    if (left == warp.active) ++warp.block->counted.divergent_branches;
     // The lanes with this target wait in the stack until the others have been there.
     left &= ~same;
     warp.stack.split(left, in->target, in->target, in->target + 1);
@@ -64,16 +64,16 @@ const Lowered* part_by_target(const Lowered* in, Warp& warp) {
   if (!name.empty()) {
     message += demangled(name) + ", which takes or returns other types than this call passes";
   } else {
-    message += place_in_global(warp.block->memory(), address, 1).words +
+    message += place_in_global(warp.block->launch.memory, address, 1).words +
                ": that is no function of this kernel's module";
   }
-  warp.block->fail(in, warp, first_lane(warp),
-                   {.code = "RL0210", .message = std::move(message), .action = "calls"});
+  warp.block->failures.fail(in, warp, first_lane(warp),
+                            {.code = "RL0210", .message = std::move(message), .action = "calls"});
 }
 
 /// The function that the active lanes call: the instruction names it, or a pointer does.
 const OutOfLineFunction& callee_of(const Lowered* in, Warp& warp, const CallSite& site) {
-  const LoweredKernel& kernel = warp.block->launch().kernel;
+  const LoweredKernel& kernel = warp.block->launch.kernel;
   if (site.function != CallSite::kIndirect) return kernel.functions[site.function];
   const std::uint64_t address = pairs(warp, in->a)[first_lane(warp)];
   const auto target = kernel.targets.find(address);
@@ -87,8 +87,8 @@ const OutOfLineFunction& callee_of(const Lowered* in, Warp& warp, const CallSite
 
 [[noreturn]] void fail_stack(const Lowered* in, Warp& warp, std::uint32_t used,
                              const OutOfLineFunction& callee) {
-  const std::uint32_t stack = warp.block->launch().request.stack_bytes;
-  warp.block->fail(
+  const std::uint32_t stack = warp.block->launch.request.stack_bytes;
+  warp.block->failures.fail(
       in, warp, first_lane(warp),
       {.code = "RL0209",
        .message =
@@ -105,22 +105,22 @@ std::uint32_t caller_place(const PassedValue& value, std::uint32_t stack_pointer
 }
 
 const Lowered* call(const Lowered* in, Warp& warp) {
-  BlockRunner& block = *warp.block;
-  const LoweredKernel& kernel = block.launch().kernel;
+  ThreadBlock& block = *warp.block;
+  const LoweredKernel& kernel = block.launch.kernel;
   const CallSite& site = kernel.call_sites[in->option];
   const OutOfLineFunction& callee = callee_of(in, warp, site);
-  ++block.counted().branches;
+  ++block.counted.branches;
   Word32* const pointers = words(warp, kernel.stack_pointer);
   const std::uint32_t caller_pointer = pointers[first_lane(warp)];
   const std::uint32_t pointer = caller_pointer + site.caller_frame_bytes;
-  if (std::uint64_t{pointer} + callee.frame_bytes > block.launch().request.stack_bytes) {
+  if (std::uint64_t{pointer} + callee.frame_bytes > block.launch.request.stack_bytes) {
     fail_stack(in, warp, pointer, callee);
   }
 
   const std::uint32_t parameters = kernel.frame_bytes_per_thread + pointer;
   const std::uint32_t locals = kernel.info.local_bytes_per_thread + pointer;
   each_lane(warp.mask, [&](unsigned lane) {
-    std::byte* const memory = block.own().frame(warp.index, lane);
+    std::byte* const memory = block.memory.frame(warp.index, lane);
     for (const PassedValue& result : site.results) {
       std::memset(memory + parameters + result.callee, 0, result.bytes);
     }
@@ -128,9 +128,10 @@ const Lowered* call(const Lowered* in, Warp& warp) {
       std::memcpy(memory + parameters + argument.callee,
                   memory + caller_place(argument, caller_pointer), argument.bytes);
     }
-    std::memset(block.own().local(warp.index, lane) + locals, 0, callee.local_bytes);
+    std::memset(block.memory.local(warp.index, lane) + locals, 0, callee.local_bytes);
   });
-  if (BlockCheckers* checkers = block.checkers(); checkers != nullptr && callee.local_bytes > 0) {
+  if (BlockCheckers* checkers = block.checkers.get();
+      checkers != nullptr && callee.local_bytes > 0) {
     checkers->new_local_variables(warp.index, warp.mask, locals, callee.local_bytes);
   }
 
@@ -143,15 +144,15 @@ const Lowered* call(const Lowered* in, Warp& warp) {
 }
 
 const Lowered* leave(const Lowered*, Warp& warp) {
-  BlockRunner& block = *warp.block;
-  const LoweredKernel& kernel = block.launch().kernel;
+  ThreadBlock& block = *warp.block;
+  const LoweredKernel& kernel = block.launch.kernel;
   const CallStack::Return caller = warp.calls.last();
   const CallSite& site = kernel.call_sites[caller.call->option];
   Word32* const pointers = words(warp, kernel.stack_pointer);
   const std::uint32_t parameters =
       kernel.frame_bytes_per_thread + caller.stack_pointer + site.caller_frame_bytes;
   each_lane(warp.mask, [&](unsigned lane) {
-    std::byte* const memory = block.own().frame(warp.index, lane);
+    std::byte* const memory = block.memory.frame(warp.index, lane);
     for (const PassedValue& result : site.results) {
       std::memcpy(memory + caller_place(result, caller.stack_pointer),
                   memory + parameters + result.callee, result.bytes);
@@ -163,10 +164,10 @@ const Lowered* leave(const Lowered*, Warp& warp) {
 }
 
 const Lowered* refuse(const Lowered* in, Warp& warp) {
-  warp.block->fail(in, warp, first_lane(warp),
-                   {.code = "RL0312",
-                    .message = "The kernel uses what the simulated GPU does not have: " +
-                               warp.block->launch().kernel.refusals[in->option]});
+  warp.block->failures.fail(in, warp, first_lane(warp),
+                            {.code = "RL0312",
+                             .message = "The kernel uses what the simulated GPU does not have: " +
+                                        warp.block->launch.kernel.refusals[in->option]});
 }
 
 }  // namespace

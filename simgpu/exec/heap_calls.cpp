@@ -2,23 +2,23 @@
 
 #include <cstring>
 
-#include "simgpu/exec/block_runner.h"
 #include "simgpu/exec/device_print.h"
 #include "simgpu/exec/kernel_heap.h"
 #include "simgpu/exec/lanes.h"
+#include "simgpu/exec/thread_block.h"
 
 namespace simgpu {
 namespace {
 
 /// The 64-bit variable at `offset` of the lane's .param memory.
 std::byte* variable(Warp& warp, unsigned lane, std::uint64_t offset) {
-  return warp.block->own().frame(warp.index, lane) + offset;
+  return warp.block->memory.frame(warp.index, lane) + offset;
 }
 
 /// Memory that one thread frees and another gets is handed over: malloc() and free() order their
 /// callers, as an atomic access that acquires and releases does.
 void order_callers(const Lowered* in, Warp& warp) {
-  BlockCheckers* const checkers = warp.block->checkers();
+  BlockCheckers* const checkers = warp.block->checkers.get();
   if (checkers == nullptr) return;
   checkers->global({.kind = AccessKind::atomic,
                     .warp = warp.index,
@@ -28,7 +28,7 @@ void order_callers(const Lowered* in, Warp& warp) {
 
 /// immediate: places of the size and of the result; both count from a.
 const Lowered* allocate(const Lowered* in, Warp& warp) {
-  KernelHeap* const heap = warp.block->launch().request.heap;
+  KernelHeap* const heap = warp.block->launch.request.heap;
   order_callers(in, warp);
   const auto places = static_cast<std::uint64_t>(in->immediate);
   for (std::uint32_t left = warp.mask; left != 0; left &= left - 1) {
@@ -44,7 +44,7 @@ const Lowered* allocate(const Lowered* in, Warp& warp) {
 
 /// immediate: place of the address, from a.
 const Lowered* release(const Lowered* in, Warp& warp) {
-  KernelHeap* const heap = warp.block->launch().request.heap;
+  KernelHeap* const heap = warp.block->launch.request.heap;
   order_callers(in, warp);
   for (std::uint32_t left = warp.mask; left != 0; left &= left - 1) {
     const auto lane = static_cast<unsigned>(__builtin_ctz(left));
@@ -55,7 +55,7 @@ const Lowered* release(const Lowered* in, Warp& warp) {
     if (address == 0 || (heap != nullptr && heap->release(address))) continue;
     // What is in the heap's reach is a broken heap; elsewhere there is nothing to free.
     const bool is_reached = address >= kDeviceBase;
-    warp.block->fail(
+    warp.block->failures.fail(
         in, warp, lane,
         {.code = "RL0201",
          .message = "free() or delete of an address that malloc() or new in a kernel did not give, "
@@ -63,7 +63,7 @@ const Lowered* release(const Lowered* in, Warp& warp) {
          .action = "frees",
          .status = is_reached ? LaunchStatus::launch_failure : LaunchStatus::illegal_address});
   }
-  warp.block->forget_allocations();
+  warp.block->sites.forget_allocations();
   return in + 1;
 }
 

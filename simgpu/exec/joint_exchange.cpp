@@ -6,8 +6,8 @@
 #include <map>
 #include <string_view>
 
-#include "simgpu/exec/block_runner.h"
 #include "simgpu/exec/lanes.h"
+#include "simgpu/exec/thread_block.h"
 
 namespace simgpu {
 namespace {
@@ -73,7 +73,7 @@ bool has_result(const Slot& slot, const Lowered* in, std::string_view spelling) 
 
 /// The lanes of all parts do the exchange of the first one, with operands and results of their own.
 void exchange(Warp& warp, const std::vector<Part>& parts, std::string_view spelling) {
-  const std::size_t bytes = warp.block->launch().kernel.register_bytes;
+  const std::size_t bytes = warp.block->launch.kernel.register_bytes;
   const std::vector<std::byte> before(warp.regs, warp.regs + bytes);
   const Operands operands = operands_of(spelling);
   const Lowered* const first = parts.front().in;
@@ -138,7 +138,7 @@ std::vector<LaneState*> ready_to_exchange(const LoweredKernel& kernel,
 }
 
 void run_joint_exchange(Warp& warp, const std::vector<LaneState*>& groups) {
-  const std::vector<std::string>& spellings = warp.block->launch().kernel.spellings;
+  const std::vector<std::string>& spellings = warp.block->launch.kernel.spellings;
   std::map<std::string_view, std::vector<Part>> parts;
   for (const LaneState* group : groups) {
     parts[spellings[group->wait.in->index]].push_back({group->wait.in, group->wait.lanes});

@@ -5,9 +5,9 @@
 #include <bit>
 #include <cstdint>
 
-#include "simgpu/exec/block_runner.h"
-#include "simgpu/exec/lane_waits.h"
 #include "simgpu/exec/lanes.h"
+#include "simgpu/exec/required_lanes.h"
+#include "simgpu/exec/thread_block.h"
 
 namespace simgpu {
 
@@ -29,7 +29,7 @@ void each_lane_group(const Lowered* in, Warp& warp, std::uint32_t slot_of_mask, 
       group |= static_cast<std::uint32_t>(named[lane] == members) << lane;
     }
     group &= left;
-    if (BlockCheckers* checkers = warp.block->checkers()) {
+    if (BlockCheckers* checkers = warp.block->checkers.get()) {
       if ((group & ~members) != 0) [[unlikely]] {
         report_unnamed(in, warp, group & ~members);
       }

@@ -5,14 +5,10 @@
 #include <utility>
 #include <vector>
 
-#include "simgpu/exec/block_runner.h"
 #include "simgpu/exec/joint_exchange.h"
+#include "simgpu/exec/lane_parting.h"
 #include "simgpu/exec/lane_paths.h"
-#include "simgpu/exec/lanes.h"
-#include "simgpu/exec/opcodes/opcode.h"
 
-/// Instructions that wait for other lanes of the warp, as since Volta: those go on by themselves
-/// until they have come to such an instruction too, or have exited.
 namespace simgpu {
 namespace {
 
@@ -26,49 +22,44 @@ void keep_lanes(LaneState& state, std::uint32_t lanes) {
   state.calls.keep_lanes(lanes);
 }
 
+/// Whether anything leaves the kernel by `exit`.
+bool has_exit(const LoweredKernel& kernel) {
+  return std::ranges::any_of(
+      kernel.code, [&](const Lowered& in) { return kernel.spellings[in.index] == "exit"; });
+}
+
 /// Where lanes are that others wait for, as far as they are known to be anywhere.
 const Lowered* place_of(const LaneState& state) {
   if (state.state == WarpState::at_barrier) return state.barrier_instruction;
   return state.wait.in != nullptr ? state.wait.in : state.resume;
 }
 
+/// Calls visit(state) for each group of the warp's lanes, that which has the turn first.
+template <class Visit>
+void each_state(Warp& warp, Visit visit) {
+  visit(static_cast<LaneState&>(warp));
+  for (LaneState& other : warp.others) visit(other);
+}
+
 }  // namespace
 
-void wait_for_missing_lanes(const Lowered* in, const Warp& warp, const NamedLanes& named,
-                            bool at_barrier) {
-  if (warp.wait.in == in && warp.wait.proceeds) return;
-  WaitForLanes waits;
-  waits.wait.in = in;
-  waits.wait.at_barrier = at_barrier;
-  waits.wait.lanes = warp.mask;
-  waits.wait.named = named;
-  throw waits;
-}
-
-void report_unnamed(const Lowered* in, const Warp& warp, std::uint32_t lanes) {
-  RawFinding finding;
-  finding.code = "RL0305";
-  finding.lane_fault = LaneFault::unnamed_caller;
-  finding.pc = in->index;
-  finding.block = warp.block->block();
-  finding.warp = warp.index;
-  finding.lane = static_cast<std::uint8_t>(first_lane(lanes));
-  finding.address = finding.lane;
-  finding.occurrences = static_cast<std::uint64_t>(std::popcount(lanes));
-  warp.block->checkers()->add(finding);
-}
+LaneWaits::LaneWaits(const LoweredKernel& kernel, BlockCheckers* checkers,
+                     const BlockPosition& position)
+    : kernel_(kernel),
+      checkers_(checkers),
+      position_(position),
+      leaves_by_exit_(checkers != nullptr && has_exit(kernel)) {}
 
 /// Those of the waiting group's own lanes that it waits for go on without it.
-void BlockRunner::part_missing_lanes(Warp& warp) {
+void LaneWaits::part_missing_lanes(Warp& warp) {
   const LaneWait& wait = warp.wait;
   const std::uint32_t missing = wait.missing(warp.dead);
   if (const std::uint32_t others = warp.stack.active() & ~wait.lanes; (others & missing) != 0) {
     // A guard keeps them from the instruction, and they are on no way to `ret` that goes around it.
     mark_skipped(warp, others, wait.in->index + 1);
-    LaneGroup group{static_cast<const LaneState&>(warp), {}, {}};
+    LaneState group = new_group(warp);
     keep_lanes(group, others);
     keep_lanes(warp, ~others);
-    group.wait = {};
     group.resume = wait.in + 1;
     warp.others.push_back(std::move(group));
   }
@@ -79,8 +70,7 @@ void BlockRunner::part_missing_lanes(Warp& warp) {
   }
   for (CallStack::Waiting waiting = warp.calls.find_waiting(missing); waiting.lanes != 0;
        waiting = warp.calls.find_waiting(missing)) {
-    LaneGroup group{static_cast<const LaneState&>(warp), {}, {}};
-    group.wait = {};
+    LaneState group = new_group(warp);
     group.calls.truncate(waiting.depth);
     group.calls.keep_lanes(waiting.lanes);
     group.stack = waiting.stack;
@@ -98,10 +88,9 @@ void BlockRunner::part_missing_lanes(Warp& warp) {
 /// Lanes have gone on behind the place where they were to meet those that wait: they take no part
 /// in what these are at, unless they are on their way to `ret`. Of a barrier that is told at once,
 /// for it is one of each round.
-void BlockRunner::note_skip(Warp& warp, std::uint32_t lanes, std::uint32_t next) {
-  if (only_exits(launch_.kernel, next)) return;
-  const bool may_have_returned =
-      !warp.wait.at_barrier && only_stores_and_exits(launch_.kernel, next);
+void LaneWaits::note_skip(Warp& warp, std::uint32_t lanes, std::uint32_t next) {
+  if (only_exits(kernel_, next)) return;
+  const bool may_have_returned = !warp.wait.at_barrier && only_stores_and_exits(kernel_, next);
   // What assembly makes of a return is in no source line that could be looked at.
   if (may_have_returned && (leaves_by_exit_ || !warp.calls.empty())) return;
   mark_skipped(warp, lanes, next);
@@ -112,7 +101,7 @@ void BlockRunner::note_skip(Warp& warp, std::uint32_t lanes, std::uint32_t next)
   }
 }
 
-void BlockRunner::mark_skipped(Warp& warp, std::uint32_t lanes, std::uint32_t next) {
+void LaneWaits::mark_skipped(Warp& warp, std::uint32_t lanes, std::uint32_t next) {
   LaneWait& wait = warp.wait;
   const std::uint32_t of_these = lanes & wait.missing(warp.dead);
   wait.skipped |= of_these;
@@ -121,8 +110,7 @@ void BlockRunner::mark_skipped(Warp& warp, std::uint32_t lanes, std::uint32_t ne
   if (wait.at_barrier) report_skipped(warp, of_these);
 }
 
-/// Whether the group that waits may try its instruction again.
-bool BlockRunner::may_go_on(Warp& warp) {
+bool LaneWaits::may_go_on(Warp& warp) {
   LaneWait& wait = warp.wait;
   if (wait.proceeds) return true;
   const std::uint32_t missing = wait.missing(warp.dead);
@@ -136,9 +124,7 @@ bool BlockRunner::may_go_on(Warp& warp) {
   return false;
 }
 
-/// The lanes that have the turn have come to an instruction that needs others. Whether they have
-/// become part of another group that waits there.
-bool BlockRunner::wait_for_lanes(Warp& warp, const LaneWait& wait) {
+bool LaneWaits::wait(Warp& warp, const LaneWait& wait) {
   const LaneWait before = warp.wait;
   warp.resume = wait.in;
   warp.wait = wait;
@@ -148,13 +134,13 @@ bool BlockRunner::wait_for_lanes(Warp& warp, const LaneWait& wait) {
     warp.wait.skipped_to = before.skipped_to;
     warp.wait.skipped_at = before.skipped_at;
   }
-  const auto is_here = [&](const LaneGroup& other) {
+  const auto is_here = [&](const LaneState& other) {
     return other.wait.in == wait.in && other.calls.empty();
   };
   if (warp.calls.empty() && std::ranges::any_of(warp.others, is_here)) {
     if (come_together(warp, *std::ranges::find_if(warp.others, is_here))) return true;
     // Lanes that wait for these further on must not keep them apart.
-    while (part_waiting_lanes(warp, false)) {
+    while (part_waiting_lanes(kernel_, warp, false)) {
     }
     if (come_together(warp, *std::ranges::find_if(warp.others, is_here))) return true;
   }
@@ -163,22 +149,16 @@ bool BlockRunner::wait_for_lanes(Warp& warp, const LaneWait& wait) {
   return false;
 }
 
-template <class Visit>
-void BlockRunner::each_state(Warp& warp, Visit visit) {
-  visit(static_cast<LaneState&>(warp));
-  for (LaneGroup& other : warp.others) visit(static_cast<LaneState&>(other));
-}
-
 /// Lanes that wait at different places for each other do what they wait for, if it is the same:
 /// the same kind of exchange, of the same lanes. Whether any did.
-bool BlockRunner::exchange_jointly(Warp& warp) {
+bool LaneWaits::exchange_jointly(Warp& warp) {
   std::vector<LaneState*> waiting;
   each_state(warp, [&](LaneState& state) {
     if (state.wait.in != nullptr && !state.wait.at_barrier) waiting.push_back(&state);
   });
   for (bool done = waiting.size() < 2; !done;) {
     // Who waits for lanes that are not in the exchange holds up those that wait for him.
-    const std::vector<LaneState*> ready = ready_to_exchange(launch_.kernel, waiting, warp.dead);
+    const std::vector<LaneState*> ready = ready_to_exchange(kernel_, waiting, warp.dead);
     done = ready.size() == waiting.size();
     waiting = ready;
   }
@@ -194,9 +174,7 @@ bool BlockRunner::exchange_jointly(Warp& warp) {
   return true;
 }
 
-/// When all lanes of the warp wait, and none for what another one does: CUDA leaves open what
-/// becomes of that. They go on as on GPUs since Volta, each with those that are there.
-void BlockRunner::let_waits_end(Warp& warp) {
+void LaneWaits::end_if_all_wait(Warp& warp) {
   bool all_wait = true;
   each_state(warp, [&](const LaneState& state) {
     all_wait = all_wait && (state.state == WarpState::at_barrier || state.wait.in != nullptr);
@@ -219,12 +197,12 @@ void BlockRunner::let_waits_end(Warp& warp) {
 // What is told of it.
 
 /// The exchange or barrier at which the lanes of `wait` are does not have all that it needs.
-RawFinding BlockRunner::lane_finding(const Warp& warp, const LaneWait& wait,
-                                     std::uint32_t absent) const {
+RawFinding LaneWaits::lane_finding(const Warp& warp, const LaneWait& wait,
+                                   std::uint32_t absent) const {
   RawFinding finding;
   finding.code = "RL0305";
   finding.pc = wait.in->index;
-  finding.block = block_;
+  finding.block = position_.block();
   finding.warp = warp.index;
   finding.lane = static_cast<std::uint8_t>(first_lane(wait.lanes));
   finding.address = first_lane(absent);
@@ -233,23 +211,23 @@ RawFinding BlockRunner::lane_finding(const Warp& warp, const LaneWait& wait,
   finding.lanes_running =
       static_cast<std::uint8_t>(std::popcount(~warp.dead | wait.lanes | absent));
   finding.has_other = true;
-  finding.other_block = block_;
+  finding.other_block = position_.block();
   finding.other_warp = warp.index;
   finding.other_lane = static_cast<std::uint8_t>(first_lane(absent));
   return finding;
 }
 
-void BlockRunner::report_skipped(const Warp& warp, std::uint32_t lanes) {
-  if (!checkers_ || lanes == 0 || is_unaligned(warp.wait)) return;
+void LaneWaits::report_skipped(const Warp& warp, std::uint32_t lanes) {
+  if (checkers_ == nullptr || lanes == 0 || is_unaligned(warp.wait)) return;
   RawFinding finding = lane_finding(warp, warp.wait, lanes);
-  finding.other_pc = first_effect(launch_.kernel, warp.wait.skipped_to);
+  finding.other_pc = first_effect(kernel_, warp.wait.skipped_to);
   finding.unless_returned = (lanes & ~warp.wait.may_have_returned) == 0;
   checkers_->add(finding);
 }
 
-void BlockRunner::report_missing(Warp& warp, const LaneState& state) {
+void LaneWaits::report_missing(Warp& warp, const LaneState& state) {
   const std::uint32_t missing = state.wait.missing(warp.dead);
-  if (!checkers_ || missing == 0 || is_unaligned(state.wait)) return;
+  if (checkers_ == nullptr || missing == 0 || is_unaligned(state.wait)) return;
   const Lowered* place = nullptr;
   std::uint32_t absent = 0;
   each_state(warp, [&](LaneState& other) {
@@ -266,8 +244,8 @@ void BlockRunner::report_missing(Warp& warp, const LaneState& state) {
 }
 
 /// barrier.sync without .aligned: lanes may come one by one, from different places.
-bool BlockRunner::is_unaligned(const LaneWait& wait) const {
-  const std::string& spelling = launch_.kernel.spellings[wait.in->index];
+bool LaneWaits::is_unaligned(const LaneWait& wait) const {
+  const std::string& spelling = kernel_.spellings[wait.in->index];
   return wait.at_barrier && spelling.starts_with("barrier") &&
          spelling.find("aligned") == std::string::npos;
 }

@@ -64,7 +64,7 @@ class ParallelRun {
       }
       const std::lock_guard lock(mutex_);
       sums_.add(runner);
-      shared_bytes_ = runner.own().shared_bytes();
+      shared_bytes_ = runner.block().memory.shared_bytes();
     } catch (const LaunchFailure& failure) {
       // Which limit is met first, a block's or that of all, depends on who came how far.
       stop(failure.finding.kind() == FindingKind::too_long);

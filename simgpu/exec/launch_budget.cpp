@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "simgpu/exec/block_results.h"
+#include "simgpu/exec/block_runner.h"
 #include "simgpu/exec/messages.h"
 
 namespace simgpu {
@@ -12,7 +13,7 @@ namespace {
 
 /// The instruction whose basic block the warps have spent most of their instructions in.
 std::uint32_t busiest_instruction(const LoweredKernel& kernel, BlockRunner& runner) {
-  const std::vector<ExecutionCount>& counts = runner.counts();
+  const std::vector<ExecutionCount>& counts = runner.counts().executed();
   std::uint32_t busiest = 0;
   std::uint64_t most = 0;
   for (const Lowered& instruction : kernel.code) {
@@ -80,7 +81,7 @@ LaunchResult fail_long_launch(const LaunchContext& launch) {
   }
   result.work = runner.work();
   collector.retire(take_results(runner), false);
-  collector.finish(result, runner.own().shared_bytes());
+  collector.finish(result, runner.block().memory.shared_bytes());
   result.findings.push_back(std::move(finding));
   CounterSums sums(launch.kernel.code.size());
   sums.add(runner);

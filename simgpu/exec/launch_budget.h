@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string>
 
-#include "simgpu/exec/block_runner.h"
+#include "simgpu/exec/launch_context.h"
 
 /// How long a launch may take. docs/design/engine.md
 namespace simgpu {

@@ -1,5 +1,6 @@
 #include "simgpu/exec/memory_access.h"
 
+#include "simgpu/counters/bank_conflicts.h"
 #include "simgpu/exec/places.h"
 
 namespace simgpu {
@@ -30,57 +31,57 @@ std::string misaligned_message(unsigned bytes, const char* space, std::uint64_t 
 
 void fail_shared(const Lowered* in, const Warp& warp, AccessKind kind, unsigned bytes,
                  const LaneAddresses& addresses) {
-  const BlockRunner& block = *warp.block;
+  const ThreadBlock& block = *warp.block;
   const auto outside = [&](unsigned lane) {
-    return addresses[lane] + bytes > block.own().shared_bytes();
+    return addresses[lane] + bytes > block.memory.shared_bytes();
   };
   const auto misaligned = [&](unsigned lane) { return addresses[lane] % bytes != 0; };
   const unsigned lane =
       first_lane(warp.mask, [&](unsigned i) { return outside(i) || misaligned(i); });
   const Place place =
-      place_in_shared(block.launch().kernel, addresses[lane], block.own().shared_bytes());
+      place_in_shared(block.launch.kernel, addresses[lane], block.memory.shared_bytes());
   const std::string action = describe_access(kind, bytes, "shared memory");
   if (outside(lane)) {
-    block.fail(
+    block.failures.fail(
         in, warp, lane,
         {.code = "RL0202",
          .message = "A shared-memory access is out of bounds: it is at " + place.words +
-                    ", and the block has " + std::to_string(block.own().shared_bytes()) + " bytes",
+                    ", and the block has " + std::to_string(block.memory.shared_bytes()) + " bytes",
          .action = action,
          .place = place});
   }
-  block.fail(in, warp, lane,
-             {.code = "RL0204",
-              .message = misaligned_message(bytes, "shared", addresses[lane]),
-              .action = action,
-              .place = place});
+  block.failures.fail(in, warp, lane,
+                      {.code = "RL0204",
+                       .message = misaligned_message(bytes, "shared", addresses[lane]),
+                       .action = action,
+                       .place = place});
 }
 
 void fail_local(const Lowered* in, const Warp& warp, AccessKind kind, unsigned bytes, unsigned lane,
                 std::uint64_t address) {
-  const BlockRunner& block = *warp.block;
+  const ThreadBlock& block = *warp.block;
   const std::string action = describe_access(kind, bytes, "local memory");
   const Place place{"byte " + std::to_string(address) + " of " +
-                    std::to_string(block.own().local_bytes()) + " bytes of local memory"};
-  if (address + bytes > block.own().local_bytes()) {
-    block.fail(
+                    std::to_string(block.memory.local_bytes()) + " bytes of local memory"};
+  if (address + bytes > block.memory.local_bytes()) {
+    block.failures.fail(
         in, warp, lane,
         {.code = "RL0203",
          .message = "An access to a thread's own array is out of bounds: it is at " + place.words,
          .action = action,
          .place = place});
   }
-  block.fail(in, warp, lane,
-             {.code = "RL0204",
-              .message = misaligned_message(bytes, "local", address),
-              .action = action,
-              .place = place});
+  block.failures.fail(in, warp, lane,
+                      {.code = "RL0204",
+                       .message = misaligned_message(bytes, "local", address),
+                       .action = action,
+                       .place = place});
 }
 
 void fail_global(const Lowered* in, const Warp& warp, AccessKind kind, unsigned bytes,
                  const LaneAddresses& addresses, bool of_constants) {
-  const BlockRunner& block = *warp.block;
-  const DeviceMemory& memory = block.memory();
+  const ThreadBlock& block = *warp.block;
+  const DeviceMemory& memory = block.launch.memory;
   const auto outside = [&](unsigned lane) {
     return !is_within_reach(memory.find(addresses[lane], bytes), kind, of_constants);
   };
@@ -92,23 +93,23 @@ void fail_global(const Lowered* in, const Warp& warp, AccessKind kind, unsigned 
   const std::string action =
       describe_access(kind, bytes, of_constants ? "constant memory" : "global memory");
   if (outside(lane)) {
-    block.fail(in, warp, lane,
-               {.code = "RL0201",
-                .message = std::string("A ") + space +
-                           "-memory access is out of bounds: it is at " + place.words,
-                .action = action,
-                .place = place});
+    block.failures.fail(in, warp, lane,
+                        {.code = "RL0201",
+                         .message = std::string("A ") + space +
+                                    "-memory access is out of bounds: it is at " + place.words,
+                         .action = action,
+                         .place = place});
   }
-  block.fail(in, warp, lane,
-             {.code = "RL0204",
-              .message = misaligned_message(bytes, space, addresses[lane]),
-              .action = action,
-              .place = place});
+  block.failures.fail(in, warp, lane,
+                      {.code = "RL0204",
+                       .message = misaligned_message(bytes, space, addresses[lane]),
+                       .action = action,
+                       .place = place});
 }
 
 void check_global(const Lowered* in, Warp& warp, SitePattern<std::uint64_t>& site, AccessKind kind,
                   unsigned bytes, const LaneAddresses& addresses, bool of_constants) {
-  const DeviceMemory& memory = warp.block->memory();
+  const DeviceMemory& memory = warp.block->launch.memory;
   const Allocation* last = nullptr;
   for (std::uint32_t left = warp.mask; left != 0; left &= left - 1) {
     const auto lane = static_cast<unsigned>(__builtin_ctz(left));
@@ -128,7 +129,7 @@ void check_global(const Lowered* in, Warp& warp, SitePattern<std::uint64_t>& sit
 
 void save_pages(Warp& warp, const SitePattern<std::uint64_t>& site, unsigned bytes,
                 const LaneAddresses& addresses) {
-  DeviceMemory& memory = warp.block->memory();
+  DeviceMemory& memory = warp.block->launch.memory;
   constexpr std::uint64_t kPage = 4096;
   const std::uint64_t low = addresses[site.first] + static_cast<std::uint64_t>(site.low);
   const std::uint64_t high = addresses[site.first] + static_cast<std::uint64_t>(site.high) - 1;
@@ -146,7 +147,7 @@ void save_pages(Warp& warp, const SitePattern<std::uint64_t>& site, unsigned byt
 
 void learn_shared(const Lowered* in, Warp& warp, const std::uint32_t* base, std::int64_t offset,
                   unsigned bytes) {
-  SitePattern<std::uint32_t>& site = warp.block->shared_site(in);
+  SitePattern<std::uint32_t>& site = warp.block->sites.shared(in);
   site.learn(base, warp.mask, bytes);
   LaneAddresses addresses;
   add_offset(addresses, base, offset);

@@ -3,9 +3,9 @@
 #include <array>
 #include <cstring>
 
-#include "simgpu/exec/block_runner.h"
 #include "simgpu/exec/lane_moves.h"
 #include "simgpu/exec/lanes.h"
+#include "simgpu/exec/thread_block.h"
 
 /// Loads and stores of a warp: find the shape of the access, check it, count it, move the bytes.
 namespace simgpu {
@@ -68,20 +68,20 @@ template <unsigned kBytes, AccessKind kKind, bool kIsStrong = false>
 inline Prepared<std::uint32_t> prepare_shared(const Lowered* in, Warp& warp,
                                               const std::uint32_t* base, std::int64_t offset,
                                               const std::uint8_t* values) {
-  BlockRunner& block = *warp.block;
-  SitePattern<std::uint32_t>& site = block.shared_site(in);
+  ThreadBlock& block = *warp.block;
+  SitePattern<std::uint32_t>& site = block.sites.shared(in);
   if (!site.matches(base, warp.mask)) [[unlikely]]
     learn_shared(in, warp, base, offset, kBytes);
   const std::uint32_t origin = base[site.first] + static_cast<std::uint32_t>(offset);
   const bool inside = static_cast<std::int64_t>(origin) + site.low >= 0 &&
-                      static_cast<std::int64_t>(origin) + site.high <= block.own().shared_bytes();
+                      static_cast<std::int64_t>(origin) + site.high <= block.memory.shared_bytes();
   const bool aligned = ((origin | site.misalignment) & (kBytes - 1)) == 0;
   if (!inside || !aligned) [[unlikely]] {
     LaneAddresses addresses;
     add_offset(addresses, base, offset);
     fail_shared(in, warp, kKind, kBytes, addresses);
   }
-  MemoryCounts& counts = block.counted();
+  MemoryCounts& counts = block.counted;
   if constexpr (kKind == AccessKind::load) {
     ++counts.shared_load_requests;
     counts.shared_load_wavefronts += site.wavefronts;
@@ -93,18 +93,18 @@ inline Prepared<std::uint32_t> prepare_shared(const Lowered* in, Warp& warp,
   } else {
     ++counts.shared_atomic_requests;  // their wavefronts depend on the operation
   }
-  if (BlockCheckers* checkers = block.checkers()) {
+  if (BlockCheckers* checkers = block.checkers.get()) {
     LaneAddresses addresses;
     add_offset(addresses, base, offset);
     checkers->shared({kKind, kBytes, warp.index, in->index, warp.mask, &addresses, values, false,
                       site.shape, order_of<kKind, kIsStrong>(in)});
   }
-  return {site, block.own().shared() + origin};
+  return {site, block.memory.shared() + origin};
 }
 
 /// Counts a load by generic addresses, which waits for what it turns out to read.
 inline void note_generic_load(Warp& warp, bool is_global) {
-  MemoryCounts& counts = warp.block->counted();
+  MemoryCounts& counts = warp.block->counted;
   ++counts.generic_load_requests;
   counts.generic_global_load_requests += is_global ? 1 : 0;
 }
@@ -129,8 +129,8 @@ inline Prepared<std::uint64_t> prepare_global(const Lowered* in, Warp& warp,
                                               const std::uint64_t* base, std::int64_t offset,
                                               const std::uint8_t* values,
                                               bool bypasses_l1 = false) {
-  BlockRunner& block = *warp.block;
-  SitePattern<std::uint64_t>& site = block.global_site(in);
+  ThreadBlock& block = *warp.block;
+  SitePattern<std::uint64_t>& site = block.sites.global(in);
   if (!site.matches(base, warp.mask)) [[unlikely]]
     site.learn(base, warp.mask, kBytes);
   const std::uint64_t origin = base[site.first] + static_cast<std::uint64_t>(offset);
@@ -146,14 +146,13 @@ inline Prepared<std::uint64_t> prepare_global(const Lowered* in, Warp& warp,
     if (!aligned) fail_global(in, warp, kKind, kBytes, addresses, !kTraffic);
     check_global(in, warp, site, kKind, kBytes, addresses, !kTraffic);
   }
-  std::byte* const first = block.memory().host(origin);
+  std::byte* const first = block.launch.memory.host(origin);
   fetch_next<kBytes>(site, origin, first);
   if constexpr (kTraffic) {
     constexpr bool kIsPlainLoad = kKind == AccessKind::load && !kIsStrong;
     const LaneRange range{kBytes,    warp.index, in->index,  site.shape,
                           warp.mask, origin,     warp.slots, warp.time()};
-    if (kIsPlainLoad && !bypasses_l1 && block.checkers() == nullptr &&
-        block.traffic().load(range)) {
+    if (kIsPlainLoad && !bypasses_l1 && block.checkers == nullptr && block.traffic.load(range)) {
       return {site, first};
     }
     const bool skips_l1 = kKind == AccessKind::load && kIsStrong && (in->option & kSkipsL1) != 0;
@@ -171,12 +170,12 @@ inline Prepared<std::uint64_t> prepare_global(const Lowered* in, Warp& warp,
                             .order = order_of<kKind, kIsStrong>(in),
                             .slots = warp.slots,
                             .time = warp.time()};
-    block.traffic().global(access);
+    block.traffic.global(access);
     // Before the checkers, which mark what is stored: a repeated launch must not find it marked.
-    if (kKind != AccessKind::load && block.launch().undo) {
+    if (kKind != AccessKind::load && block.launch.undo) {
       save_pages(warp, site, kBytes, addresses);
     }
-    if (BlockCheckers* checkers = block.checkers()) checkers->global(access);
+    if (BlockCheckers* checkers = block.checkers.get()) checkers->global(access);
   }
   return {site, first};
 }
@@ -234,7 +233,7 @@ struct StoredValues {
   alignas(64) std::array<std::uint8_t, std::size_t{kWarpSize} * kBytes * kCount> bytes;
 
   const std::uint8_t* pack(const Lowered* in, Warp& warp) {
-    if (warp.block->checkers() == nullptr) return nullptr;
+    if (warp.block->checkers == nullptr) return nullptr;
     using T = Element<kBytes>;
     for (unsigned i = 0; i < kCount; ++i) {
       const WordOf<T>* const from = slot<T>(warp, element_slot(in, warp, kCount, i, in->b));
@@ -257,7 +256,7 @@ inline const std::uint64_t* addresses64(Warp& warp, std::uint32_t offset) {
 
 /// After a global access the warp waits for what it has loaded, and another one may get its turn.
 inline const Lowered* after_global(const Lowered* in, Warp& warp) {
-  if (const std::uint64_t wait = warp.block->traffic().take_wait(); wait != 0) {
+  if (const std::uint64_t wait = warp.block->traffic.take_wait(); wait != 0) {
     ++warp.loads;
     warp.load_cycles += wait;
   }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "simgpu/exec/block_results.h"
+#include "simgpu/exec/block_runner.h"
 
 namespace simgpu {
 namespace {
@@ -48,7 +49,7 @@ class SideBySideRun {
       }
     }
     retire_finished();
-    collector_.finish(result, residents_.front().runner->own().shared_bytes());
+    collector_.finish(result, residents_.front().runner->block().memory.shared_bytes());
     result.work = work_;
     if (failure && launch_.bounds_long_launches &&
         failure->finding.kind() == FindingKind::too_long) {
@@ -122,7 +123,8 @@ class SideBySideRun {
     }
     quiet_rounds_ = all_poll_ && new_values == new_values_ ? quiet_rounds_ + 1 : 0;
     retire_finished();
-    if (idle != nullptr && all_idle_ && !wants_another() && !let_waiting_lanes_go()) report(*idle);
+    if (idle != nullptr && all_idle_ && !wants_another() && !let_waiting_lanes_go())
+      idle->runner->report_waiting();
     return any;
   }
 
@@ -139,14 +141,15 @@ class SideBySideRun {
 
   void give_turn(Resident& resident) {
     BlockRunner& runner = *resident.runner;
+    const MemoryChanges& changes = runner.block().changes;
     const std::uint64_t work = runner.work();
-    const std::uint64_t changes = runner.changes();
-    const std::uint64_t new_values = runner.new_values();
+    const std::uint64_t changed = changes.of_global();
+    const std::uint64_t new_values = changes.new_values();
     const bool runs = runner.round();
-    new_values_ += runner.new_values() - new_values;
+    new_values_ += changes.new_values() - new_values;
     all_poll_ = all_poll_ && runs && runner.polling_rounds() != 0;
     work_ += runner.work() - work;
-    changes_ += runner.changes() - changes;
+    changes_ += changes.of_global() - changed;
     if (!runs) {
       end(resident);
       return;
@@ -159,11 +162,6 @@ class SideBySideRun {
       // A loop of atomics: more likely a lock that is held by this block than another block's flag.
       if (!runner.let_waiting_lanes_go(true)) resident.idle_since = changes_;
     }
-  }
-
-  [[noreturn]] static void report(const Resident& idle) {
-    if (idle.runner->is_stuck()) idle.runner->report_stuck();
-    idle.runner->report_spinning();
   }
 
   /// The block is done: the next one takes its place.

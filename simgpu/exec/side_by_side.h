@@ -1,7 +1,7 @@
 #pragma once
 
-#include "simgpu/exec/block_runner.h"
 #include "simgpu/exec/kept_stores.h"
+#include "simgpu/exec/launch_context.h"
 
 namespace simgpu {
 

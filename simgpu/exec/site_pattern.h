@@ -1,10 +1,13 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <type_traits>
+#include <vector>
 
 #include "simgpu/checkers/access.h"
+#include "simgpu/isa/lowered.h"
 
 namespace simgpu {
 
@@ -60,6 +63,26 @@ struct SitePattern {
     }
     shape = uniform ? Shape::uniform : consecutive ? Shape::consecutive : Shape::scattered;
   }
+};
+
+/// The patterns of all memory instructions of a kernel.
+class SitePatterns {
+ public:
+  explicit SitePatterns(std::size_t sites) : shared_(sites), global_(sites) {}
+
+  SitePattern<std::uint32_t>& shared(const Lowered* in) { return shared_[in->site]; }
+  SitePattern<std::uint64_t>& global(const Lowered* in) { return global_[in->site]; }
+  /// Allocations have changed: what is known of where accesses lie is looked up again.
+  void forget_allocations() {
+    for (SitePattern<std::uint64_t>& site : global_) {
+      site.known_low = 1;
+      site.known_high = 0;
+    }
+  }
+
+ private:
+  std::vector<SitePattern<std::uint32_t>> shared_;
+  std::vector<SitePattern<std::uint64_t>> global_;
 };
 
 }  // namespace simgpu

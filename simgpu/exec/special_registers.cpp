@@ -1,7 +1,7 @@
 #include <map>
 
-#include "simgpu/exec/block_runner.h"
 #include "simgpu/exec/lanes.h"
+#include "simgpu/exec/thread_block.h"
 
 /// The special registers: what a thread reads of its place, of the clock and of the launch.
 namespace simgpu {
@@ -16,7 +16,7 @@ void spread(Warp& warp, const Lowered* in, T value) {
 
 template <unsigned kAxis>
 const Lowered* thread_index(const Lowered* in, Warp& warp) {
-  const std::uint32_t* const from = warp.block->thread_coordinate(warp, kAxis);
+  const std::uint32_t* const from = warp.block->position.thread_coordinate(warp.index, kAxis);
   blend(words(warp, in->dst), reinterpret_cast<const Word32*>(from), warp.mask);
   return in + 1;
 }
@@ -51,8 +51,8 @@ enum class Uniform : std::uint32_t {
 };
 
 std::uint32_t uniform_value(Uniform what, const Lowered* in, const Warp& warp) {
-  const BlockRunner& block = *warp.block;
-  const LaunchRequest& request = block.launch().request;
+  const ThreadBlock& block = *warp.block;
+  const LaunchRequest& request = block.launch.request;
   const auto index = static_cast<unsigned>(what);
   switch (what) {
     case Uniform::ntid_x:
@@ -62,7 +62,7 @@ std::uint32_t uniform_value(Uniform what, const Lowered* in, const Warp& warp) {
     case Uniform::ctaid_x:
     case Uniform::ctaid_y:
     case Uniform::ctaid_z:
-      return axis_of(block.block_index(), index - 3);
+      return axis_of(block.position.index(), index - 3);
     case Uniform::nctaid_x:
     case Uniform::nctaid_y:
     case Uniform::nctaid_z:
@@ -70,12 +70,12 @@ std::uint32_t uniform_value(Uniform what, const Lowered* in, const Warp& warp) {
     case Uniform::warpid:
       return warp.index;
     case Uniform::nwarpid:
-      return static_cast<std::uint32_t>(block.launch().gpu.max_warps_per_sm);
+      return static_cast<std::uint32_t>(block.launch.gpu.max_warps_per_sm);
     case Uniform::smid:
-      return static_cast<std::uint32_t>(block.block() %
-                                        static_cast<unsigned>(block.launch().gpu.sm_count));
+      return static_cast<std::uint32_t>(block.position.block() %
+                                        static_cast<unsigned>(block.launch.gpu.sm_count));
     case Uniform::nsmid:
-      return static_cast<std::uint32_t>(block.launch().gpu.sm_count);
+      return static_cast<std::uint32_t>(block.launch.gpu.sm_count);
     case Uniform::clock:
       return static_cast<std::uint32_t>(warp.clock - in->block_length);
     case Uniform::clock_hi:
@@ -84,7 +84,7 @@ std::uint32_t uniform_value(Uniform what, const Lowered* in, const Warp& warp) {
       return request.dynamic_shared_bytes;
     case Uniform::total_shared:
       // In units of 128 bytes, as an H200 tells it.
-      return (block.own().shared_bytes() + 127) / 128 * 128;
+      return (block.memory.shared_bytes() + 127) / 128 * 128;
     case Uniform::workspace_high:
       return static_cast<std::uint32_t>(request.grid_workspace >> 32);
     case Uniform::workspace_low:
@@ -113,7 +113,7 @@ const Lowered* clock64(const Lowered* in, Warp& warp) {
 }
 
 std::uint64_t nanoseconds(const Lowered* in, const Warp& warp) {
-  const LaunchContext& launch = warp.block->launch();
+  const LaunchContext& launch = warp.block->launch;
   const double cycles = static_cast<double>(warp.clock - in->block_length);
   const double ns = launch.request.clock_us * 1e3 + cycles * 1e3 / launch.gpu.clock_mhz;
   return static_cast<std::uint64_t>(ns);

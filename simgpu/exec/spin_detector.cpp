@@ -13,7 +13,7 @@ bool equal(std::span<const std::byte> bytes, const std::vector<std::byte>& kept)
 }
 
 bool has_calls(const Warp& warp) {
-  return !warp.calls.empty() || std::ranges::any_of(warp.others, [](const LaneGroup& other) {
+  return !warp.calls.empty() || std::ranges::any_of(warp.others, [](const LaneState& other) {
     return !other.calls.empty();
   });
 }
@@ -49,7 +49,7 @@ bool SpinDetector::same(const View& view) const {
       return false;
     }
     if (!std::ranges::equal(warp.stack.entries(), kept.stack, same_entry)) return false;
-    const auto same_group = [](const LaneGroup& other, const GroupPlace& group) {
+    const auto same_group = [](const LaneState& other, const GroupPlace& group) {
       return other.resume == group.resume &&
              std::ranges::equal(other.stack.entries(), group.stack, same_entry);
     };
@@ -71,7 +71,7 @@ bool SpinDetector::same_registers(const ControlState& control, const Warp& warp,
     for (const SimtStack::Entry& entry : stack.entries()) places.push_back(entry.next);
   };
   add(warp.resume, warp.stack);
-  for (const LaneGroup& other : warp.others) add(other.resume, other.stack);
+  for (const LaneState& other : warp.others) add(other.resume, other.stack);
   return std::ranges::all_of(control.registers, [&](const ControlState::Register& each) {
     const bool alive = std::ranges::any_of(
         places, [&](std::uint32_t place) { return each.first <= place && place <= each.last; });
@@ -88,7 +88,7 @@ void SpinDetector::keep(const View& view) {
   for (const Warp& warp : view.warps) {
     const auto stack = warp.stack.entries();
     warps_.push_back({warp.resume, warp.dead, warp.state, {stack.begin(), stack.end()}, {}});
-    for (const LaneGroup& other : warp.others) {
+    for (const LaneState& other : warp.others) {
       const auto entries = other.stack.entries();
       warps_.back().others.push_back({other.resume, {entries.begin(), entries.end()}});
     }

@@ -231,7 +231,7 @@ void each_stretch(const Tile& tile, FragmentSlots slots, Staged& staged, Copy co
 template <AccessKind kKind>
 [[noreturn]] void fail_misaligned(const Lowered* in, const Warp& warp, const Tile& tile,
                                   bool shared, std::uint64_t base, std::uint64_t stride) {
-  const BlockRunner& block = *warp.block;
+  const ThreadBlock& block = *warp.block;
   const std::string alignment = std::to_string(tile.alignment());
   const std::uint64_t past = base % tile.alignment();
   const std::string message =
@@ -243,11 +243,12 @@ template <AccessKind kKind>
                       " bytes apart";
   const std::string action = std::string(kKind == AccessKind::load ? "reads" : "writes") +
                              " a tile of " + (shared ? "shared" : "global") + " memory";
-  Place place = shared ? place_in_shared(block.launch().kernel, base, block.own().shared_bytes())
-                       : place_in_global(block.memory(), base, tile.line_bytes());
+  Place place = shared ? place_in_shared(block.launch.kernel, base, block.memory.shared_bytes())
+                       : place_in_global(block.launch.memory, base, tile.line_bytes());
   place.detail = FindingDetail::tile;
-  block.fail(in, warp, 0,
-             {.code = "RL0204", .message = message, .action = action, .place = std::move(place)});
+  block.failures.fail(
+      in, warp, 0,
+      {.code = "RL0204", .message = message, .action = action, .place = std::move(place)});
 }
 
 /// a: address, b: stride in elements; the fragment's registers are in the list.

@@ -4,7 +4,6 @@
 #include <bit>
 #include <utility>
 
-#include "simgpu/exec/block_runner.h"
 #include "simgpu/exec/each_lane.h"
 #include "simgpu/exec/lanes.h"
 #include "simgpu/exec/opcodes/opcode.h"
@@ -40,15 +39,6 @@ RawFinding unwritten_register(const Lowered* in, const Warp& warp, std::uint64_t
   finding.warp = warp.index;
   finding.lane = static_cast<std::uint8_t>(lane);
   return finding;
-}
-
-/// Of a load's `unwritten` bytes those of element `i`, as bits of its register.
-std::uint64_t bits_of_element(std::uint16_t unwritten, unsigned bytes, unsigned i) {
-  std::uint64_t bits = 0;
-  for (unsigned byte = 0; byte < bytes; ++byte) {
-    if ((unwritten >> (i * bytes + byte) & 1U) != 0) bits |= std::uint64_t{0xFF} << (8 * byte);
-  }
-  return bits;
 }
 
 }  // namespace
@@ -234,73 +224,6 @@ std::vector<UnwrittenStore> ValueFollower::look_at(const Lowered* in, Warp& warp
     define_results(info, lanes);
   }
   return {};
-}
-
-/// A shuffle has given `lanes` values that are undefined as `finding` says.
-const Lowered* BlockRunner::follow_undefined(const Lowered* in, Warp& warp, std::uint32_t lanes,
-                                             const RawFinding& finding) {
-  UndefinedValues& values = undefined_[warp.index];
-  const std::uint16_t origin = values.origin_of(finding);
-  for (const std::uint32_t reg : launch_.kernel.info.instructions[in->index].writes) {
-    values.set(reg, lanes, all_bits(launch_.kernel.registers[reg].slot), origin);
-  }
-  return begin_following(in, warp);
-}
-
-/// A load has read unwritten bytes: of a vector, and of a word, only these are undefined.
-const Lowered* BlockRunner::note_unwritten(const Lowered* in, Warp& warp) {
-  UndefinedValues& values = undefined_[warp.index];
-  const InstructionInfo& info = launch_.kernel.info.instructions[in->index];
-  const auto count = static_cast<unsigned>(std::max<std::size_t>(info.writes.size(), 1));
-  for (const BlockCheckers::Unwritten& unwritten : checkers_->take_unwritten()) {
-    const std::uint16_t origin = values.origin_of(unwritten.finding);
-    for (unsigned lane = 0; lane < kWarpSize; ++lane) {
-      if (unwritten.bytes[lane] == 0) continue;
-      for (unsigned i = 0; i < info.writes.size(); ++i) {
-        const std::uint64_t bits =
-            bits_of_element(unwritten.bytes[lane], info.access_bytes / count, i);
-        if (bits != 0) values.set_lane(info.writes[i], lane, bits, origin);
-      }
-    }
-  }
-  return begin_following(in, warp);
-}
-
-/// The turn ends, since from now on each of the warp's instructions is looked at first.
-const Lowered* BlockRunner::begin_following(const Lowered* in, Warp& warp) {
-  if (warp.follows) return in + 1;
-  warp.follows = true;
-  warp.resume = in + 1;
-  return nullptr;
-}
-
-/// Follows undefined values through the instruction that comes next.
-void BlockRunner::look_at(const Lowered* in, Warp& warp) {
-  UndefinedValues& values = undefined_[warp.index];
-  unwritten_stores_ = ValueFollower(launch_.kernel, values, *checkers_, block_).look_at(in, warp);
-  warp.follows = values.any();
-}
-
-/// Behind a store of what is itself unwritten.
-void BlockRunner::mark_unwritten(const Warp& warp) {
-  for (const UnwrittenStore& store : std::exchange(unwritten_stores_, {})) {
-    const std::uint64_t of_local = store.address - kLocalWindow;
-    const std::uint64_t of_shared = store.address - kSharedWindow;
-    const bool is_generic = store.cls == InstructionClass::generic_access;
-    if (store.cls == InstructionClass::shared_store) {
-      checkers_->unwritten_shared(store.address, store.bytes);
-    } else if (store.cls == InstructionClass::local_store) {
-      checkers_->new_local_variables(warp.index, 1U << store.lane,
-                                     static_cast<std::uint32_t>(store.address), store.bytes);
-    } else if (is_generic && of_shared < kWindowBytes) {
-      checkers_->unwritten_shared(of_shared, store.bytes);
-    } else if (is_generic && of_local < kWindowBytes) {
-      checkers_->new_local_variables(warp.index, 1U << store.lane,
-                                     static_cast<std::uint32_t>(of_local), store.bytes);
-    } else if (is_generic || store.cls == InstructionClass::global_store) {
-      memory().mark_uninitialized(store.address, store.bytes);
-    }
-  }
 }
 
 }  // namespace simgpu

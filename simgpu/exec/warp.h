@@ -1,19 +1,20 @@
 #pragma once
 
-#include <array>
 #include <bit>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <vector>
 
 #include "simgpu/counters/lines_under_way.h"
 #include "simgpu/exec/call_stack.h"
-#include "simgpu/exec/lane_turns.h"
+#include "simgpu/exec/lane_state.h"
 #include "simgpu/exec/simt_stack.h"
 #include "simgpu/isa/lowered.h"
 
 namespace simgpu {
 
-class BlockRunner;
+struct ThreadBlock;
 
 /// One warp in execution. Its lane state is that of the lanes which have the turn: of all, unless
 /// some go another way.
@@ -27,7 +28,7 @@ struct Warp : LaneState {
   ExecutionCount* counts = nullptr;          ///< by basic block
   std::uint64_t* guarded_threads = nullptr;  ///< by instruction, of guarded ones only
   const std::uint32_t* lists = nullptr;
-  BlockRunner* block = nullptr;
+  ThreadBlock* block = nullptr;
   std::int64_t quantum = 0;         ///< instructions left before another warp gets its turn
   std::int32_t memory_quantum = 0;  ///< global memory accesses left, likewise
   std::uint64_t clock = 0;     ///< instructions executed, up to the end of the current basic block
@@ -42,10 +43,7 @@ struct Warp : LaneState {
   std::uint64_t slept_on = 0;
   bool follows = false;           ///< some of its registers are undefined (undefined_values.h)
   bool gave_way = false;          ///< its turn ended because it may wait for others
-  std::vector<LaneGroup> others;  ///< lanes that go another way, by turns
-  /// By lane, with checkers: the last branch at which lanes parted that meet no more before they
-  /// exit. Of a lane that has exited it is where it left the others.
-  std::array<std::uint32_t, kWarpSize> left_at{};
+  std::vector<LaneState> others;  ///< lanes that go another way, by turns
 
   /// Whether a result may be written to all 32 lanes: those that do not execute no longer exist.
   bool full() const { return (mask | dead) == 0xFFFFFFFFU; }
@@ -56,6 +54,25 @@ struct Warp : LaneState {
   /// The length of its way, whatever its loads find in L1: blocks of which one asks for more than
   /// the other are in that order by this, too.
   std::uint64_t way() const { return slots + kCyclesBeyondL1 * loads + slept_ns; }
+
+  /// The instruction at which it goes on, or begins.
+  const Lowered* goes_on_at() const { return resume != nullptr ? resume : code; }
+
+  /// Whether a turn ends so that the warp waits for others.
+  enum class Waiting : std::uint8_t { no, yes, unknown };
+  /// Ends its turn, to go on at `next`.
+  const Lowered* give_way(const Lowered* next, Waiting waiting) {
+    resume = next;
+    gave_way = true;
+    if (waiting == Waiting::yes) ++waiting_turns;
+    if (waiting == Waiting::no) waiting_turns = 0;
+    return nullptr;
+  }
+  /// Its wait for an mbarrier has failed: it needs no turn until the barrier is another one.
+  void sleep_on(const std::byte* barrier) {
+    sleeps_on = barrier;
+    std::memcpy(&slept_on, barrier, sizeof(slept_on));
+  }
 
   /// Goes on at instruction `next`: the only way into a basic block.
   const Lowered* go(std::uint32_t next) {

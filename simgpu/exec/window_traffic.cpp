@@ -5,6 +5,8 @@
 #include <memory>
 #include <utility>
 
+#include "simgpu/exec/block_runner.h"
+
 namespace simgpu {
 namespace {
 

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "simgpu/exec/block_runner.h"
+#include "simgpu/exec/launch_context.h"
 
 namespace simgpu {
 

@@ -36,7 +36,7 @@ std::array<std::uint32_t, kWarpSize> bytes_to_read(const Lowered* in, Warp& warp
 
 /// The warp goes on at once: it waits where it asks whether copies are done.
 const Lowered* after_copy(const Lowered* in, Warp& warp) {
-  warp.block->traffic().take_wait();
+  warp.block->traffic.take_wait();
   return after_global(in, warp);
 }
 
@@ -88,7 +88,7 @@ void deliver(Warp& warp, const AsyncCopies::Copy& copy, std::uint32_t lanes) {
   const auto move = [&](auto bytes) {
     for (std::uint32_t left = lanes; left != 0; left &= left - 1) {
       const auto lane = static_cast<unsigned>(__builtin_ctz(left));
-      std::memcpy(warp.block->own().shared() + copy.destination[lane],
+      std::memcpy(warp.block->memory.shared() + copy.destination[lane],
                   &copy.values[std::size_t{lane} * bytes], bytes);
     }
   };
@@ -103,7 +103,7 @@ void deliver(Warp& warp, const AsyncCopies::Copy& copy, std::uint32_t lanes) {
 template <unsigned kBytes, SourceSize kSize, bool kBypassesL1>
 const Lowered* copy_async(const Lowered* in, Warp& warp) {
   const std::uint32_t mask = warp.mask;
-  AsyncCopies& copies = warp.block->async_copies(warp);
+  AsyncCopies& copies = warp.block->async_copies[warp.index];
   const auto deliver_oldest = [&](const AsyncCopies::Copy& oldest, std::uint32_t lanes) {
     deliver(warp, oldest, lanes);
   };
@@ -146,18 +146,18 @@ const Lowered* copy_async(const Lowered* in, Warp& warp) {
 }
 
 const Lowered* commit(const Lowered* in, Warp& warp) {
-  warp.block->async_copies(warp).commit(warp.mask);
+  warp.block->async_copies[warp.index].commit(warp.mask);
   return in + 1;
 }
 
 /// Ends what the executing lanes have copied.
 void finish_copies(Warp& warp, std::uint32_t allowed) {
-  AsyncCopies& copies = warp.block->async_copies(warp);
+  AsyncCopies& copies = warp.block->async_copies[warp.index];
   bool waits = false;
   copies.wait(warp.mask, allowed, [&](const AsyncCopies::Copy& copy, std::uint32_t lanes) {
     waits = true;
     deliver(warp, copy, lanes);
-    if (BlockCheckers* checkers = warp.block->checkers()) {
+    if (BlockCheckers* checkers = warp.block->checkers.get()) {
       checkers->copy_done({AccessKind::copy, copy.bytes, warp.index, copy.pc, lanes,
                            &copy.destination, nullptr, false});
     }
@@ -170,14 +170,14 @@ void finish_copies(Warp& warp, std::uint32_t allowed) {
 /// option: how many groups may stay under way. kAll: of what is not committed nothing may.
 template <bool kAll>
 const Lowered* wait(const Lowered* in, Warp& warp) {
-  if constexpr (kAll) warp.block->async_copies(warp).commit(warp.mask);
+  if constexpr (kAll) warp.block->async_copies[warp.index].commit(warp.mask);
   finish_copies(warp, in->option);
   return in + 1;
 }
 
 /// The lanes' copies arrive at these mbarriers, of which neighbours mostly have the same.
 void note_copies(Warp& warp, const std::uint32_t* places, std::int64_t offset) {
-  AsyncCopies& copies = warp.block->async_copies(warp);
+  AsyncCopies& copies = warp.block->async_copies[warp.index];
   std::uint32_t last = 0;
   for (std::uint32_t left = warp.mask; left != 0; left &= left - 1) {
     const auto lane = static_cast<unsigned>(__builtin_ctz(left));
@@ -192,7 +192,7 @@ void note_copies(Warp& warp, const std::uint32_t* places, std::int64_t offset) {
 /// did not expect before and does not count.
 template <bool kCounts>
 const Lowered* arrive_when_copied(const Lowered* in, Warp& warp) {
-  warp.block->async_copies(warp).commit(warp.mask);
+  warp.block->async_copies[warp.index].commit(warp.mask);
   finish_copies(warp, 0);
   const auto at = prepare_shared<8, AccessKind::atomic, true>(in, warp, addresses32(warp, in->a),
                                                               in->immediate, nullptr);
@@ -245,10 +245,10 @@ const Lowered* copy_bulk_async(const Lowered* in, Warp& warp) {
     const auto lane = static_cast<unsigned>(__builtin_ctz(left));
     const std::uint32_t bytes = words(warp, in->c)[lane];
     if (bytes % 16 != 0) {
-      warp.block->fail(in, warp, lane,
-                       {.code = "RL0204",
-                        .message = "A bulk copy of " + std::to_string(bytes) +
-                                   " bytes: it takes a multiple of 16"});
+      warp.block->failures.fail(in, warp, lane,
+                                {.code = "RL0204",
+                                 .message = "A bulk copy of " + std::to_string(bytes) +
+                                            " bytes: it takes a multiple of 16"});
     }
     copy_bulk(in, warp, words(warp, in->a)[lane], pairs(warp, in->b)[lane], bytes);
     warp.mask = 1U << lane;

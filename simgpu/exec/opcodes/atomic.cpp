@@ -63,7 +63,7 @@ std::uint32_t shared_wavefronts_of(const Lowered* in, const Warp& warp,
 template <class T, Update<T> F, class Word>
 void update_lanes(const Lowered* in, Warp& warp, const Prepared<Word>& at) {
   if constexpr (sizeof(Word) == sizeof(std::uint32_t)) {
-    warp.block->counted().shared_atomic_wavefronts += shared_wavefronts_of(in, warp, at.site);
+    warp.block->counted.shared_atomic_wavefronts += shared_wavefronts_of(in, warp, at.site);
   }
   T changed = 0;
   for (std::uint32_t left = warp.mask; left != 0; left &= left - 1) {
@@ -78,14 +78,15 @@ void update_lanes(const Lowered* in, Warp& warp, const Prepared<Word>& at) {
     if ((in->option & 1U) != 0) slot<T>(warp, in->dst)[lane] = old;
   }
   if (changed != 0) {
-    warp.block->note_change();
+    warp.block->changes.note_atomic();
     wait_for_flags(warp, at);
     store_flags(warp, at, warp.mask);
   } else {
     look_at_flags(warp, at);
     const std::byte* const regs = warp.regs;
-    warp.block->note_try(warp, in, {regs + in->a, kWarpSize * sizeof(std::uint32_t)},
-                         {regs + in->b, kWarpSize * sizeof(WordOf<T>)}, true);
+    warp.tries.note(in, {regs + in->a, kWarpSize * sizeof(std::uint32_t)},
+                    {regs + in->b, kWarpSize * sizeof(WordOf<T>)}, true,
+                    warp.block->changes.effects());
   }
 }
 
@@ -110,7 +111,7 @@ struct Atomic {
     add_offset(addresses, addresses64(warp, in->a), in->immediate);
     const GenericLanes lanes = sort_generic(addresses, mask);
     if (lanes.local != 0) {
-      warp.block->fail(
+      warp.block->failures.fail(
           in, warp, static_cast<unsigned>(__builtin_ctz(lanes.local)),
           {.code = "RL0203",
            .message = "An atomic operation on a thread's own array: atomics work on shared and "

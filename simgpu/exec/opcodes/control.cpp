@@ -1,11 +1,11 @@
 #include <algorithm>
 
-#include "simgpu/exec/block_runner.h"
 #include "simgpu/exec/device_print.h"
 #include "simgpu/exec/lane_groups.h"
-#include "simgpu/exec/lane_waits.h"
 #include "simgpu/exec/lanes.h"
 #include "simgpu/exec/opcodes/opcode.h"
+#include "simgpu/exec/required_lanes.h"
+#include "simgpu/exec/thread_block.h"
 #include "simgpu/lower/passed_names.h"
 
 /// bra, brx.idx, call, ret, exit, trap, bar, membar, nanosleep.
@@ -23,32 +23,33 @@ std::uint32_t guard_bits(const Lowered* in, Warp& warp) {
 const Lowered* jump(const Lowered* in, Warp& warp) { return warp.go(in->target); }
 
 const Lowered* branch_always(const Lowered* in, Warp& warp) {
-  ++warp.block->counted().branches;
+  ++warp.block->counted.branches;
   return warp.go(in->target);
 }
 
 const Lowered* branch(const Lowered* in, Warp& warp) {
-  MemoryCounts& counts = warp.block->counted();
+  MemoryCounts& counts = warp.block->counted;
   ++counts.branches;
   const std::uint32_t taken = guard_bits(in, warp);
   if (taken == warp.active) return warp.go(in->target);
   if (taken == 0) return warp.go(in->index + 1);
   ++counts.divergent_branches;
-  if (warp.block->checkers() != nullptr) warp.block->note_parting(in, warp);
+  if (warp.block->checkers != nullptr) warp.block->departures.note(in, warp);
   return warp.go(warp.stack.split(taken, in->target, in->index + 1, in->reconvergence));
 }
 
 /// brx.idx: lanes part by their index into the table; a is the index, option the table's length.
 const Lowered* branch_table(const Lowered* in, Warp& warp) {
-  MemoryCounts& counts = warp.block->counted();
+  MemoryCounts& counts = warp.block->counted;
   ++counts.branches;
   const Word32* const index = words(warp, in->a);
   const auto target_of = [&](unsigned lane) {
     if (index[lane] >= in->option) {
-      warp.block->fail(in, warp, lane,
-                       {.code = "RL0311",
-                        .message = "A branch table of " + std::to_string(in->option) +
-                                   " targets is used with index " + std::to_string(index[lane])});
+      warp.block->failures.fail(
+          in, warp, lane,
+          {.code = "RL0311",
+           .message = "A branch table of " + std::to_string(in->option) +
+                      " targets is used with index " + std::to_string(index[lane])});
     }
     return warp.lists[in->list + index[lane]];
   };
@@ -79,8 +80,8 @@ const Lowered* exit_lanes(const Lowered* in, Warp& warp) {
   const std::uint32_t leaving = guard_bits(in, warp);
   if (leaving == 0) return warp.go(in->index + 1);
   warp.dead |= leaving;
-  if (in->guarded != nullptr && warp.block->checkers() != nullptr) {
-    warp.block->note_parting(in, warp);
+  if (in->guarded != nullptr && warp.block->checkers != nullptr) {
+    warp.block->departures.note(in, warp);
   }
   std::uint32_t next = warp.stack.end_lanes(leaving, in->index + 1);
   while (next == kNowhere && !warp.calls.empty()) {
@@ -107,7 +108,7 @@ const Lowered* run_guarded(const Lowered* in, Warp& warp) {
 }
 
 const Lowered* trap(const Lowered* in, Warp& warp) {
-  warp.block->fail(
+  warp.block->failures.fail(
       in, warp, static_cast<unsigned>(__builtin_ctz(warp.mask)),
       {.code = "RL0311", .message = "The kernel stopped itself with a trap", .action = "traps"});
 }
@@ -122,8 +123,10 @@ const Lowered* sleep(const Lowered* in, Warp& warp) {
   for (std::uint32_t left = warp.mask; left != 0; left &= left - 1) {
     longest = std::max(longest, words(warp, in->a)[__builtin_ctz(left)]);
   }
-  warp.block->note_sleep(warp, std::min(longest, kMost));
-  return warp.block->give_way(warp, in + 1, BlockRunner::Waiting::unknown);
+  longest = std::min(longest, kMost);
+  warp.slept_ns += longest;
+  warp.block->counted.slept_ns += longest;
+  return warp.give_way(in + 1, Warp::Waiting::unknown);
 }
 
 /// Behind a load that may be one of many which wait for another thread's store: other warps go on
@@ -133,18 +136,17 @@ const Lowered* poll(const Lowered* in, Warp& warp) {
   const auto addresses = static_cast<std::size_t>(in->immediate);
   const std::span<const std::byte> loaded{warp.regs + in->a, size};
   const std::span<const std::byte> from{warp.regs + in->b, addresses};
-  const bool same = warp.block->same_as_before(warp, in, loaded, from);
-  warp.block->note_try(warp, in, loaded, from, false);
-  return warp.block->give_way(warp, in + 1,
-                              same ? BlockRunner::Waiting::yes : BlockRunner::Waiting::no);
+  const bool same = warp.poll.repeats(in, loaded, from);
+  warp.tries.note(in, loaded, from, false, warp.block->changes.effects());
+  return warp.give_way(in + 1, same ? Warp::Waiting::yes : Warp::Waiting::no);
 }
 
 /// Behind an atomic that may have told the warp which work is its own: the others ask, too, before
 /// it goes on.
 const Lowered* ask(const Lowered* in, Warp& warp) {
-  if (!warp.block->launch().asks_take_turns) [[likely]]
+  if (!warp.block->launch.asks_take_turns) [[likely]]
     return in + 1;
-  return warp.block->give_way(warp, in + 1, BlockRunner::Waiting::no);
+  return warp.give_way(in + 1, Warp::Waiting::no);
 }
 
 /// Memory is sequentially consistent here: the checkers need to know, and the clocks. kOfGpu:
@@ -152,10 +154,10 @@ const Lowered* ask(const Lowered* in, Warp& warp) {
 template <bool kOfGpu>
 const Lowered* fence(const Lowered* in, Warp& warp) {
   if (kOfGpu) {
-    warp.block->traffic().fence();
+    warp.block->traffic.fence();
     warp.load_cycles += kCyclesBeyondL1;  // it comes back when L2 has all that went before
   }
-  if (BlockCheckers* checkers = warp.block->checkers()) checkers->fence(warp.index);
+  if (BlockCheckers* checkers = warp.block->checkers.get()) checkers->fence(warp.index);
   return in + 1;
 }
 
@@ -171,8 +173,8 @@ BarrierOperands read_barrier(const Lowered* in, Warp& warp) {
   const auto lane = static_cast<unsigned>(__builtin_ctz(warp.mask));
   operands.barrier = words(warp, in->a)[lane];
   operands.threads = in->option == 0 ? 0 : words(warp, in->b)[lane];
-  if (operands.barrier >= 16 || operands.threads % kWarpSize != 0) {
-    warp.block->fail(
+  if (operands.barrier >= Barriers::kCount || operands.threads % kWarpSize != 0) {
+    warp.block->failures.fail(
         in, warp, lane,
         {.code = "RL0305",
          .message = "Barrier " + std::to_string(operands.barrier) + " with " +
@@ -185,15 +187,15 @@ BarrierOperands read_barrier(const Lowered* in, Warp& warp) {
 const Lowered* barrier_wait(const Lowered* in, Warp& warp) {
   const BarrierOperands operands = read_barrier(in, warp);
   require_whole_warp(in, warp, true);
-  ++warp.block->counted().barriers;
-  return warp.block->wait(warp, in, operands.barrier, operands.threads);
+  ++warp.block->counted.barriers;
+  return Barriers::wait(warp, in, operands.barrier, operands.threads);
 }
 
 const Lowered* barrier_arrive(const Lowered* in, Warp& warp) {
   const BarrierOperands operands = read_barrier(in, warp);
   require_whole_warp(in, warp, true);
-  ++warp.block->counted().barriers;
-  warp.block->arrive(warp, operands.barrier);
+  ++warp.block->counted.barriers;
+  warp.block->barriers.arrive(warp, operands.barrier);
   return in + 1;
 }
 
@@ -202,20 +204,17 @@ const Lowered* barrier_arrive(const Lowered* in, Warp& warp) {
 const Lowered* barrier_vote(const Lowered* in, Warp& warp) {
   const BarrierOperands operands = read_barrier(in, warp);
   require_whole_warp(in, warp, true);
-  ++warp.block->counted().barriers;
+  ++warp.block->counted.barriers;
   const std::uint32_t votes = (predicate(warp, in->c)) & warp.mask;
-  BlockRunner::Reduction& reduction = warp.block->collecting(operands.barrier);
-  reduction.population += static_cast<std::uint32_t>(std::popcount(votes));
-  reduction.any = reduction.any || votes != 0;
-  reduction.all = reduction.all && votes == warp.mask;
-  return warp.block->wait(warp, in, operands.barrier, operands.threads);
+  warp.block->barriers.vote(operands.barrier, warp.mask, votes);
+  return Barriers::wait(warp, in, operands.barrier, operands.threads);
 }
 
 enum class Vote : std::uint32_t { population, all, any };
 
 const Lowered* barrier_result(const Lowered* in, Warp& warp) {
   const auto lane = static_cast<unsigned>(__builtin_ctz(warp.mask));
-  const BlockRunner::Reduction& result = warp.block->collected(words(warp, in->a)[lane]);
+  const Barriers::Reduction& result = warp.block->barriers.votes(words(warp, in->a)[lane]);
   switch (static_cast<Vote>(in->option)) {
     case Vote::population:
       for (std::uint32_t left = warp.mask; left != 0; left &= left - 1) {

@@ -36,8 +36,9 @@ std::array<std::uint32_t, kWarpSize> offsets_of(const Lowered* in, Warp& warp) {
 }
 
 [[noreturn]] void fail_count(const Lowered* in, Warp& warp, unsigned lane, std::string message) {
-  warp.block->fail(in, warp, lane,
-                   {.code = "RL0305", .message = std::move(message), .action = "uses an mbarrier"});
+  warp.block->failures.fail(
+      in, warp, lane,
+      {.code = "RL0305", .message = std::move(message), .action = "uses an mbarrier"});
 }
 
 void arrive(const Lowered* in, Warp& warp, unsigned lane, Mbarrier& barrier, std::uint32_t count) {
@@ -101,8 +102,8 @@ const Lowered* change(const Lowered* in, Warp& warp) {
 
 /// The warp's copies that a phase waited for are there.
 void note_wait(const Lowered* in, Warp& warp, std::uint32_t place) {
-  const auto groups_left = warp.block->async_copies(warp).groups_since_arrival(place);
-  if (groups_left) warp.block->traffic().wait_at_mbarrier(in->index, warp.index, *groups_left);
+  const auto groups_left = warp.block->async_copies[warp.index].groups_since_arrival(place);
+  if (groups_left) warp.block->traffic.wait_at_mbarrier(in->index, warp.index, *groups_left);
 }
 
 /// a: the barrier; b: the state or the parity of the phase that is waited for.
@@ -131,9 +132,9 @@ const Lowered* wait(const Lowered* in, Warp& warp) {
                 });
   if (complete == warp.mask) return in + 1;
   if (complete == 0 && at.site.shape == Shape::uniform) {
-    warp.block->sleep_on(warp, at.lane(static_cast<unsigned>(__builtin_ctz(warp.mask))));
+    warp.sleep_on(at.lane(static_cast<unsigned>(__builtin_ctz(warp.mask))));
   }
-  return warp.block->give_way(warp, in + 1, BlockRunner::Waiting::yes);
+  return warp.give_way(in + 1, Warp::Waiting::yes);
 }
 
 std::uint32_t pending_of(std::uint64_t state) { return Mbarrier::decode(state).pending; }

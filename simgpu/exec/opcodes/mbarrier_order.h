@@ -3,7 +3,7 @@
 #include <bit>
 #include <cstdint>
 
-#include "simgpu/exec/block_runner.h"
+#include "simgpu/exec/thread_block.h"
 
 /// What the lanes of an instruction on mbarriers tell the checkers.
 namespace simgpu {
@@ -13,7 +13,7 @@ namespace simgpu {
 template <class Visit>
 void each_mbarrier(Warp& warp, const std::uint32_t* places, std::int64_t offset,
                    std::uint32_t lanes, Visit visit) {
-  BlockCheckers* const checkers = warp.block->checkers();
+  BlockCheckers* const checkers = warp.block->checkers.get();
   if (checkers == nullptr) return;
   std::uint32_t last = 0;
   for (std::uint32_t left = lanes; left != 0; left &= left - 1) {

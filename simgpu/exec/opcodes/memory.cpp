@@ -40,7 +40,7 @@ void note_new_values(const Lowered* in, Warp& warp, const Prepared<std::uint64_t
       const auto lane = static_cast<unsigned>(__builtin_ctz(left));
       const T value = static_cast<T>(from[lane]);
       if (std::memcmp(at.lane(lane) + i * kBytes, &value, kBytes) == 0) continue;
-      warp.block->note_new_value();
+      warp.block->changes.note_new_value();
       return;
     }
   }
@@ -50,7 +50,7 @@ void note_new_values(const Lowered* in, Warp& warp, const Prepared<std::uint64_t
 template <AccessKind kKind>
 const Lowered* after_global_access(const Lowered* in, Warp& warp) {
   if constexpr (kKind == AccessKind::load) {
-    if (warp.block->after_load(in, warp) == nullptr) return nullptr;
+    if (warp.block->undefined.after_load(in, warp) == nullptr) return nullptr;
   }
   return after_global(in, warp);
 }
@@ -67,7 +67,7 @@ struct Shared {
         in, warp,
         prepare_shared<kBytes * kCount, kKind, kIsStrong>(in, warp, addresses32(warp, in->a),
                                                           in->immediate, stored.pack(in, warp)));
-    if constexpr (kKind == AccessKind::load) return warp.block->after_load(in, warp);
+    if constexpr (kKind == AccessKind::load) return warp.block->undefined.after_load(in, warp);
     return in + 1;
   }
 };
@@ -79,7 +79,7 @@ struct Global {
     Stored<kKind, kBytes, kCount> stored;
     const Prepared<std::uint64_t> at = prepare_global<kBytes * kCount, kKind, true, kIsStrong>(
         in, warp, addresses64(warp, in->a), in->immediate, stored.pack(in, warp));
-    if (kKind == AccessKind::store && warp.block->watches_values()) [[unlikely]]
+    if (kKind == AccessKind::store && warp.block->launch.watches_values) [[unlikely]]
       note_new_values<kBytes, kCount>(in, warp, at);
     move_lanes<kKind, kBytes, kCount, kIsStrong>(in, warp, at);
     return after_global_access<kKind>(in, warp);
@@ -93,7 +93,7 @@ struct Constant {
     const Prepared<std::uint64_t> at = prepare_global<kBytes * kCount, kKind, false>(
         in, warp, addresses64(warp, in->a), in->immediate, nullptr);
     move_lanes<kKind, kBytes, kCount>(in, warp, at);
-    MemoryCounts& counts = warp.block->counted();
+    MemoryCounts& counts = warp.block->counted;
     ++counts.constant_load_requests;
     counts.constant_load_wavefronts += at.site.shape == Shape::uniform ? 1 : words(in, warp);
     return in + 1;
@@ -138,14 +138,14 @@ struct Generic {
     if (global) {
       const Prepared<std::uint64_t> at = prepare_global<kBytes * kCount, kKind, true, kIsStrong>(
           in, warp, addresses64(warp, in->a), in->immediate, values);
-      if (kKind == AccessKind::store && warp.block->watches_values()) [[unlikely]]
+      if (kKind == AccessKind::store && warp.block->launch.watches_values) [[unlikely]]
         note_new_values<kBytes, kCount>(in, warp, at);
       move_lanes<kKind, kBytes, kCount, kIsStrong>(in, warp, at);
     }
     warp.mask = mask;
     if constexpr (kKind == AccessKind::load) note_generic_load(warp, global);
     if (global) return after_global_access<kKind>(in, warp);
-    return kKind == AccessKind::load ? warp.block->after_load(in, warp) : in + 1;
+    return kKind == AccessKind::load ? warp.block->undefined.after_load(in, warp) : in + 1;
   }
 };
 

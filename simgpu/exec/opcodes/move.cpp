@@ -1,8 +1,8 @@
 #include <algorithm>
 
 #include "simgpu/arith/bits.h"
-#include "simgpu/exec/block_runner.h"
 #include "simgpu/exec/lanes.h"
+#include "simgpu/memory/device_memory.h"
 
 /// mov, cvta, isspacep.
 namespace simgpu {

@@ -39,12 +39,12 @@ template <unsigned kBytes, unsigned kCount>
 struct Local {
   template <AccessKind kKind>
   static void access(const Lowered* in, Warp& warp, const LaneAddresses& addresses) {
-    BlockRunner& block = *warp.block;
+    ThreadBlock& block = *warp.block;
     move_own<kBytes, kCount, kKind>(
-        in, warp, addresses, block.own().local_bytes(),
-        [&](unsigned lane) { return block.own().local(warp.index, lane); });
-    count<kKind>(block, warp, addresses);
-    if (BlockCheckers* checkers = block.checkers()) {
+        in, warp, addresses, block.memory.local_bytes(),
+        [&](unsigned lane) { return block.memory.local(warp.index, lane); });
+    count<kKind>(block.memory.local_use(), block.counted, warp, addresses);
+    if (BlockCheckers* checkers = block.checkers.get()) {
       checkers->local(
           {kKind, kBytes * kCount, warp.index, in->index, warp.mask, &addresses, nullptr, false});
     }
@@ -54,16 +54,16 @@ struct Local {
     LaneAddresses addresses;
     add_offset(addresses, addresses32(warp, in->a), in->immediate);
     access<kKind>(in, warp, addresses);
-    if constexpr (kKind == AccessKind::load) return warp.block->after_load(in, warp);
+    if constexpr (kKind == AccessKind::load) return warp.block->undefined.after_load(in, warp);
     return in + 1;
   }
 
  private:
   template <AccessKind kKind>
-  static void count(BlockRunner& block, const Warp& warp, const LaneAddresses& addresses) {
+  static void count(LocalMemoryUse& use, MemoryCounts& counts, const Warp& warp,
+                    const LaneAddresses& addresses) {
     const LocalMemoryUse::Request request =
-        block.own().local_use().access(warp.index, warp.mask, addresses, kBytes * kCount);
-    MemoryCounts& counts = block.counted();
+        use.access(warp.index, warp.mask, addresses, kBytes * kCount);
     constexpr bool kLoads = kKind == AccessKind::load;
     ++(kLoads ? counts.local_load_requests : counts.local_store_requests);
     (kLoads ? counts.local_load_sectors : counts.local_store_sectors) += request.sectors;
@@ -77,12 +77,12 @@ template <unsigned kBytes, unsigned kCount>
 struct Frame {
   template <AccessKind kKind, bool kIsStrong>
   static const Lowered* run(const Lowered* in, Warp& warp) {
-    BlockRunner& block = *warp.block;
+    ThreadBlock& block = *warp.block;
     LaneAddresses addresses;
     add_offset(addresses, addresses32(warp, in->a), in->immediate);
     move_own<kBytes, kCount, kKind>(
-        in, warp, addresses, block.own().frame_bytes(),
-        [&](unsigned lane) { return block.own().frame(warp.index, lane); });
+        in, warp, addresses, block.memory.frame_bytes(),
+        [&](unsigned lane) { return block.memory.frame(warp.index, lane); });
     return in + 1;
   }
 };
@@ -95,7 +95,7 @@ struct Parameter {
 
   template <AccessKind, bool>
   static const Lowered* run(const Lowered* in, Warp& warp) {
-    const std::span<const std::byte> parameters = warp.block->launch().request.parameters;
+    const std::span<const std::byte> parameters = warp.block->launch.request.parameters;
     LaneAddresses addresses;
     add_offset(addresses, addresses32(warp, in->a), in->immediate);
     if (warp.mask == 0xFFFFFFFFU && all_equal(addresses) &&
@@ -109,8 +109,8 @@ struct Parameter {
     each_lane(in, warp, addresses, parameters);
     // What all lanes read is an operand of the instructions that use it.
     if (const std::uint32_t words = constant_words(warp.mask, addresses, kAll); words > 1) {
-      ++warp.block->counted().constant_load_requests;
-      warp.block->counted().constant_load_wavefronts += words;
+      ++warp.block->counted.constant_load_requests;
+      warp.block->counted.constant_load_wavefronts += words;
     }
     return in + 1;
   }

@@ -1,6 +1,6 @@
-#include "simgpu/exec/block_runner.h"
 #include "simgpu/exec/lanes.h"
 #include "simgpu/exec/opcodes/opcode.h"
+#include "simgpu/exec/thread_block.h"
 
 /// alloca, stacksave, stackrestore: memory of the thread's stack, taken from its far end, so that
 /// the frames of calls, which grow from the other, need not know of it.
@@ -11,18 +11,18 @@ constexpr Cost kInteger{.cls = InstructionClass::integer};
 
 /// a: bytes; immediate: alignment, a power of two; dst: the address in local memory.
 const Lowered* take(const Lowered* in, Warp& warp) {
-  BlockRunner& block = *warp.block;
-  const std::uint64_t stack = block.launch().request.stack_bytes;
+  ThreadBlock& block = *warp.block;
+  const std::uint64_t stack = block.launch.request.stack_bytes;
   const auto alignment = static_cast<std::uint64_t>(in->immediate);
   for (std::uint32_t left = warp.mask; left != 0; left &= left - 1) {
     const auto lane = static_cast<unsigned>(__builtin_ctz(left));
     const std::uint64_t bytes = pairs(warp, in->a)[lane];
-    std::uint32_t& used = block.own().allocated_stack(warp.index, lane);
+    std::uint32_t& used = block.memory.allocated_stack(warp.index, lane);
     const std::uint64_t room = stack - used;
     const std::uint64_t address =
-        bytes > room ? 0 : (block.own().local_bytes() - used - bytes) / alignment * alignment;
-    if (bytes > room || address < block.own().local_bytes() - stack) {
-      block.fail(
+        bytes > room ? 0 : (block.memory.local_bytes() - used - bytes) / alignment * alignment;
+    if (bytes > room || address < block.memory.local_bytes() - stack) {
+      block.failures.fail(
           in, warp, lane,
           {.code = "RL0209",
            .message = "The thread's stack is full: alloca asks for " + std::to_string(bytes) +
@@ -31,7 +31,7 @@ const Lowered* take(const Lowered* in, Warp& warp) {
                       "more",
            .action = "allocates"});
     }
-    used = static_cast<std::uint32_t>(block.own().local_bytes() - address);
+    used = static_cast<std::uint32_t>(block.memory.local_bytes() - address);
     pairs(warp, in->dst)[lane] = address;
   }
   return in + 1;
@@ -40,7 +40,7 @@ const Lowered* take(const Lowered* in, Warp& warp) {
 const Lowered* save(const Lowered* in, Warp& warp) {
   for (std::uint32_t left = warp.mask; left != 0; left &= left - 1) {
     const auto lane = static_cast<unsigned>(__builtin_ctz(left));
-    pairs(warp, in->dst)[lane] = warp.block->own().allocated_stack(warp.index, lane);
+    pairs(warp, in->dst)[lane] = warp.block->memory.allocated_stack(warp.index, lane);
   }
   return in + 1;
 }
@@ -48,7 +48,7 @@ const Lowered* save(const Lowered* in, Warp& warp) {
 const Lowered* restore(const Lowered* in, Warp& warp) {
   for (std::uint32_t left = warp.mask; left != 0; left &= left - 1) {
     const auto lane = static_cast<unsigned>(__builtin_ctz(left));
-    std::uint32_t& used = warp.block->own().allocated_stack(warp.index, lane);
+    std::uint32_t& used = warp.block->memory.allocated_stack(warp.index, lane);
     // What was saved is no more than what is in use, whatever the program made of it.
     used = static_cast<std::uint32_t>(std::min<std::uint64_t>(used, pairs(warp, in->a)[lane]));
   }

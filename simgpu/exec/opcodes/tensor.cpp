@@ -1,14 +1,14 @@
 #include "simgpu/exec/opcodes/tensor.h"
-#include "simgpu/exec/lane_waits.h"
+#include "simgpu/exec/required_lanes.h"
 
 #include <algorithm>
 #include <array>
 
 #include "simgpu/arith/aligned_matrix.h"
 #include "simgpu/arith/matrix.h"
-#include "simgpu/exec/block_runner.h"
 #include "simgpu/exec/device_print.h"
 #include "simgpu/exec/opcodes/opcode.h"
+#include "simgpu/exec/thread_block.h"
 
 /// mma and wmma.mma: products of tiles that lie in registers.
 namespace simgpu {
@@ -74,9 +74,7 @@ struct Operands {
 
 /// Whether the GPU's tensor cores sum as arith::aligned_tile_product() says, which is known of
 /// Hopper.
-bool aligns_terms(const Warp& warp) {
-  return warp.block->launch().gpu.compute_capability_major >= 9;
-}
+bool aligns_terms(const Warp& warp) { return warp.block->launch.gpu.compute_capability_major >= 9; }
 
 arith::AlignedSums rule_of(const Product& p) {
   const auto least_exponent = [](TileType type) { return type == TileType::f16 ? -14 : -126; };
@@ -351,7 +349,7 @@ bool has_wmma_sum(const ProductShape& shape, TileType sum) {
 void require_full_warp(const Lowered* in, Warp& warp) {
   if (warp.mask == 0xFFFFFFFFU) return;
   require_whole_warp(in, warp, false);
-  warp.block->fail(
+  warp.block->failures.fail(
       in, warp, static_cast<unsigned>(__builtin_ctz(warp.mask)),
       {.code = "RL0305",
        .message = "A tile operation needs all 32 threads of the warp, but some have ended or never "

@@ -61,16 +61,16 @@ std::uint32_t coordinate(const Lowered* in, const Warp& warp, unsigned first, un
 
 [[noreturn]] void fail_image(const Lowered* in, const Warp& warp, unsigned lane, bool surface,
                              const std::string& message) {
-  warp.block->fail(in, warp, lane,
-                   {.code = "RL0201",
-                    .message = message,
-                    .action = surface ? "uses a surface" : "reads a texture"});
+  warp.block->failures.fail(in, warp, lane,
+                            {.code = "RL0201",
+                             .message = message,
+                             .action = surface ? "uses a surface" : "reads a texture"});
 }
 
 /// The image behind lane's handle, whose memory is there.
 const Image& image_of(const Lowered* in, const Warp& warp, unsigned lane, bool surface) {
   const std::uint64_t handle = addresses64(const_cast<Warp&>(warp), in->a)[lane];
-  DeviceMemory& memory = warp.block->memory();
+  DeviceMemory& memory = warp.block->launch.memory;
   const Image* image = memory.images().find(handle);
   const char* what = surface ? "surface" : "texture";
   if (image == nullptr || (image->is_surface != 0) != surface) {
@@ -101,7 +101,7 @@ std::uint32_t same_handle(const Lowered* in, Warp& warp, std::uint32_t left) {
 void touch(const Lowered* in, Warp& warp, AccessKind kind, unsigned bytes, std::uint32_t mask,
            const LaneAddresses& addresses, const std::uint8_t* values) {
   if (mask == 0) return;
-  BlockRunner& block = *warp.block;
+  ThreadBlock& block = *warp.block;
   const WarpAccess access{.kind = kind,
                           .bytes = static_cast<std::uint8_t>(bytes),
                           .warp = warp.index,
@@ -111,15 +111,15 @@ void touch(const Lowered* in, Warp& warp, AccessKind kind, unsigned bytes, std::
                           .values = values,
                           .slots = warp.slots,
                           .time = warp.time()};
-  block.traffic().global(access);
-  if (kind != AccessKind::load && block.launch().undo) {
+  block.traffic.global(access);
+  if (kind != AccessKind::load && block.launch.undo) {
     for (std::uint32_t left = mask; left != 0; left &= left - 1) {
       const std::uint64_t address = addresses[static_cast<unsigned>(std::countr_zero(left))];
-      block.memory().save_page(address);
-      block.memory().save_page(address + bytes - 1);
+      block.launch.memory.save_page(address);
+      block.launch.memory.save_page(address + bytes - 1);
     }
   }
-  if (BlockCheckers* checkers = block.checkers()) checkers->global(access);
+  if (BlockCheckers* checkers = block.checkers.get()) checkers->global(access);
 }
 
 TexturePosition position_of(const Lowered* in, const Warp& warp, const Image& image,
@@ -177,7 +177,7 @@ void fetch_nearest(const Lowered* in, Warp& warp, std::uint32_t group, const Ima
     const bool reads = (reading >> lane & 1) != 0;
     put_texture_value(
         in, warp, lane,
-        value_of(image, reads ? warp.block->memory().host(addresses[lane]) : nullptr));
+        value_of(image, reads ? warp.block->launch.memory.host(addresses[lane]) : nullptr));
   }
 }
 
@@ -206,7 +206,7 @@ void fetch(const Lowered* in, Warp& warp, std::uint32_t group) {
       addresses[lane] = image.address + tap.offset;
       if (!tap.outside) reading |= 1u << lane;
       values[lane][i] =
-          value_of(image, tap.outside ? nullptr : warp.block->memory().host(addresses[lane]));
+          value_of(image, tap.outside ? nullptr : warp.block->launch.memory.host(addresses[lane]));
     }
     touch(in, warp, AccessKind::load, image.element_bytes(), reading, addresses, nullptr);
   }
@@ -257,7 +257,7 @@ bool place_of(const Lowered* in, const Warp& warp, const Image& image, unsigned 
     at[axis] = std::clamp<std::int64_t>(at[axis], 0, last[axis]);
   }
   if (at[0] % bytes != 0) {
-    warp.block->fail(
+    warp.block->failures.fail(
         in, warp, lane,
         {.code = "RL0204",
          .message = "A surface access must be at a multiple of its size; x counts bytes",
@@ -297,7 +297,7 @@ void move(const Lowered* in, Warp& warp, std::uint32_t group) {
     const auto lane = static_cast<unsigned>(std::countr_zero(left));
     const bool here = (inside >> lane & 1) != 0;
     if (!kLoads && !here) continue;
-    std::byte* const at = here ? warp.block->memory().host(addresses[lane]) : nullptr;
+    std::byte* const at = here ? warp.block->launch.memory.host(addresses[lane]) : nullptr;
     if constexpr (kLoads) {
       for (unsigned i = 0; i < count; ++i) {
         std::uint64_t value = 0;

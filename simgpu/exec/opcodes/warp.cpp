@@ -60,8 +60,8 @@ void check_sources(const Lowered* in, Warp& warp, const ShuffleSources& from, st
                    std::uint32_t members) {
   each_lane(group, [&](unsigned lane) {
     if ((members >> from.lane[lane] & 1U) != 0) return;
-    warp.block->checkers()->absent_source(warp.index, in->index, static_cast<std::uint8_t>(lane),
-                                          static_cast<std::uint8_t>(from.lane[lane]));
+    warp.block->checkers->absent_source(warp.index, in->index, static_cast<std::uint8_t>(lane),
+                                        static_cast<std::uint8_t>(from.lane[lane]));
   });
 }
 
@@ -84,14 +84,14 @@ const Lowered* take_from_absent(const Lowered* in, Warp& warp, const ShuffleSour
   finding.code = "RL0305";
   finding.lane_fault = existed ? LaneFault::exited_source : LaneFault::no_source;
   finding.pc = in->index;
-  finding.block = finding.other_block = warp.block->block();
+  finding.block = finding.other_block = warp.block->position.block();
   finding.warp = finding.other_warp = warp.index;
   finding.lane = static_cast<std::uint8_t>(lane);
   finding.address = source;
   finding.has_other = existed;
   finding.other_lane = static_cast<std::uint8_t>(source);
-  finding.other_pc = warp.left_at[source];
-  return warp.block->follow_undefined(in, warp, lanes, finding);
+  finding.other_pc = warp.block->departures.of(warp, source);
+  return warp.block->undefined.follow(in, warp, lanes, finding);
 }
 
 /// a: value, b: lane or distance, c: clamp, d: named lanes; dst2: whether the source was in range.
@@ -99,11 +99,11 @@ template <Shuffle kMode>
 const Lowered* shuffle(const Lowered* in, Warp& warp) {
   const ShuffleSources from = shuffle_sources<kMode>(words(warp, in->b), words(warp, in->c));
   each_lane_group(in, warp, in->d, [&](std::uint32_t group, std::uint32_t members) {
-    const bool names_sources = kMode == Shuffle::idx && warp.block->checkers() != nullptr;
+    const bool names_sources = kMode == Shuffle::idx && warp.block->checkers != nullptr;
     if (names_sources && members != ~0U) check_sources(in, warp, from, group, members);
   });
   const std::uint32_t from_absent =
-      warp.block->checkers() != nullptr && warp.mask != ~0U ? absent_sources(warp, from) : 0;
+      warp.block->checkers != nullptr && warp.mask != ~0U ? absent_sources(warp, from) : 0;
   const Word32* const values = words(warp, in->a);
   std::array<Word32, kWarpSize> taken;
   for (unsigned lane = 0; lane < kWarpSize; ++lane) taken[lane] = values[from.lane[lane]];

@@ -1,33 +1,16 @@
 #pragma once
 
 #include <array>
-#include <cstddef>
 #include <cstdint>
-#include <vector>
 
 #include "simgpu/exec/call_stack.h"
 #include "simgpu/exec/simt_stack.h"
+#include "simgpu/exec/vain_tries.h"
 #include "simgpu/isa/lowered.h"
 
 namespace simgpu {
 
 enum class WarpState : std::uint8_t { ready, at_barrier, done };
-
-/// What a warp did last that may be one of many tries: an instruction, its addresses and values.
-struct Poll {
-  const Lowered* in = nullptr;
-  std::vector<std::byte> bytes;
-};
-
-/// Loads and atomics that may be tries, one after the other, while their block changed nothing: by
-/// instruction what each saw last.
-struct VainTries {
-  static constexpr std::size_t kMostPolls = 32;
-  std::vector<Poll> polls;
-  std::uint32_t times = 0;    ///< that one of them saw what it had seen before
-  std::uint32_t atomics = 0;  ///< among these
-  std::uint64_t effects = 0;  ///< BlockRunner::effects() at that time
-};
 
 /// An instruction that lanes cannot execute before others of their warp have come to one like it,
 /// or have exited: shuffles, votes, `__syncwarp`, barriers.
@@ -63,7 +46,7 @@ struct WaitForLanes {
   LaneWait wait;
 };
 
-/// Where lanes of a warp are that go one way, and what they wait for.
+/// Where lanes of a warp are that go one way, what they wait for, and what they have tried.
 struct LaneState {
   const Lowered* resume = nullptr;
   SimtStack stack;
@@ -74,16 +57,11 @@ struct LaneState {
   const Lowered* barrier_instruction = nullptr;
   std::uint32_t waiting_turns = 0;  ///< turns in a row that ended in waiting, with nothing new
   LaneWait wait;                    ///< for lanes that go another way
+  Poll poll;                        ///< the last load that may wait for others
+  VainTries tries;
 
   /// All that go this way, those in callers of the function included.
   std::uint32_t all_lanes() const { return stack.all_lanes() | calls.lanes(); }
-};
-
-/// Lanes of a warp that go their own way while others of it go theirs: what is the warp's own
-/// otherwise.
-struct LaneGroup : LaneState {
-  Poll poll;
-  VainTries tries;
 };
 
 }  // namespace simgpu

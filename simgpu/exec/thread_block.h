@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "simgpu/checkers/block_checkers.h"
+#include "simgpu/counters/traffic.h"
+#include "simgpu/exec/async_copies.h"
+#include "simgpu/exec/barriers.h"
+#include "simgpu/exec/block_memory.h"
+#include "simgpu/exec/block_position.h"
+#include "simgpu/exec/failure_reporter.h"
+#include "simgpu/exec/flag_times.h"
+#include "simgpu/exec/lane_departures.h"
+#include "simgpu/exec/launch_context.h"
+#include "simgpu/exec/memory_changes.h"
+#include "simgpu/exec/memory_counts.h"
+#include "simgpu/exec/printed_text.h"
+#include "simgpu/exec/site_pattern.h"
+#include "simgpu/exec/undefined_follower.h"
+#include "simgpu/exec/warp.h"
+#include "simgpu/exec/work_budget.h"
+
+namespace simgpu {
+
+/// The block that runs, in parts: all that the handlers of instructions reach, by Warp::block. Each
+/// part owns one thing, and knows no others but those that it is given here; a handler takes those
+/// that it needs. Who runs the block is BlockRunner.
+struct ThreadBlock {
+  explicit ThreadBlock(const LaunchContext& context);
+  ThreadBlock(const ThreadBlock&) = delete;
+  ThreadBlock& operator=(const ThreadBlock&) = delete;
+
+  /// All parts are as a new block finds them; but for `undefined`, which needs its warps.
+  void begin_block(std::uint64_t number);
+
+  const LaunchContext& launch;
+  BlockPosition position;
+  FailureReporter failures;
+  BlockMemory memory;
+  BlockTraffic traffic;
+  SitePatterns sites;
+  MemoryCounts counted;
+  MemoryChanges changes;
+  WorkBudget budget;
+  const std::unique_ptr<BlockCheckers> checkers;  ///< nullptr when they are off
+  UndefinedFollower undefined;
+  LaneDepartures departures;
+  Barriers barriers;
+  FlagTimes flags;
+  std::vector<AsyncCopies> async_copies;  ///< by warp
+  PrintedText printed;
+};
+
+}  // namespace simgpu

@@ -79,13 +79,13 @@ function(rooflab_cuda_program name)
   add_custom_target(cuda_${name} DEPENDS ${program})
 endfunction()
 
-# rooflab_cuda_library(<target> NAME cudart [VERSION 13] [FUNCTIONS public_functions.txt] SOURCES ...):
+# rooflab_cuda_library(<target> NAME cudart [VERSION 13] [FUNCTIONS public_functions.txt] [PRECOMPILE] SOURCES ...):
 # lib<NAME>.so.<VERSION> of the simulated GPU, in lib/simgpu of the build tree. Beside the sources it wants a file of
 # all functions of NVIDIA's library: those
 # that no source defines refuse by name (simgpu_refuse, which one of the sources defines). lib<NAME>.map says
 # what is exported.
 function(rooflab_cuda_library target)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "NAME;VERSION;FUNCTIONS" "SOURCES")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "PRECOMPILE" "NAME;VERSION;FUNCTIONS" "SOURCES")
   if(NOT arg_VERSION)
     set(arg_VERSION 13)
   endif()
@@ -105,10 +105,15 @@ function(rooflab_cuda_library target)
 
   # Programs that nobody instrumented load it, so it cannot be instrumented either.
   set(ROOFLAB_SANITIZE "")
+  # Its calls wait for the device's process.
+  set(ROOFLAB_QUICK ON)
   add_library(${target} SHARED ${arg_SOURCES} ${refusals_file})
   rooflab_compile_options(${target})
+  if(arg_PRECOMPILE)
+    rooflab_precompile(${target})
+  endif()
   # These are declared as they are not: no file that knows the true declarations may see them.
-  set_source_files_properties(${refusals_file} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  set_source_files_properties(${refusals_file} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON SKIP_PRECOMPILE_HEADERS ON)
   target_include_directories(${target} SYSTEM PRIVATE ${ROOFLAB_CUDA_ROOT}/include)
   # A guest program may carry another C++ library; ours stays inside.
   set(exports ${CMAKE_CURRENT_SOURCE_DIR}/lib${arg_NAME}.map)

@@ -6,6 +6,9 @@ function(rooflab_compile_options target)
   # for all, so that tests of any library can share what is precompiled.
   target_compile_options(${target} PRIVATE -ffp-contract=off -fno-math-errno -fno-trapping-math)
   target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR})
+  if(ROOFLAB_QUICK)
+    rooflab_quick_compile(${target})
+  endif()
   if(ROOFLAB_SANITIZE)
     # Instrumented, std::regex looks uninitialized to GCC 12.
     target_compile_options(${target} PRIVATE -fsanitize=${ROOFLAB_SANITIZE} -fno-sanitize-recover=all
@@ -26,9 +29,72 @@ function(rooflab_compile_options target)
 endfunction()
 
 # rooflab_quick_compile(<target>): for code that is compiled more often than it runs long. Optimizing less takes a third off
-# its compilation.
+# its compilation. Where ROOFLAB_QUICK is set, all targets are.
 function(rooflab_quick_compile target)
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+endfunction()
+
+# rooflab_precompiled(<target>): for a target with precompiled headers. In those GCC 12 takes the standard library for code of ours, and
+# sees strings written out of their bounds that are not: a known false alarm.
+function(rooflab_precompiled name)
+  target_compile_options(${name} PRIVATE -Wno-array-bounds -Wno-restrict -Wno-stringop-overflow -Wno-stringop-overread)
+endfunction()
+
+# No headers are precompiled under a compiler cache: ccache would have to be told to take such files, and has the objects
+# anyway.
+if(CMAKE_CXX_COMPILER_LAUNCHER OR NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  set(CMAKE_DISABLE_PRECOMPILE_HEADERS ON)
+endif()
+
+function(rooflab_reuse_precompiled name carrier)
+  target_precompile_headers(${name} REUSE_FROM ${carrier})
+  # What is precompiled fits where macros that it asks for are the same.
+  target_compile_definitions(${name} PRIVATE $<TARGET_PROPERTY:fmt::fmt,INTERFACE_COMPILE_DEFINITIONS>)
+  rooflab_precompiled(${name})
+endfunction()
+
+# rooflab_precompile(<library>): what nearly all files include, the standard library's headers and fmt's, is read once for
+# all libraries of the same optimization, which saves each of their files most of a second. Not for the labs alone
+# (rooflab_labs_only.cmake): there are too few.
+function(rooflab_precompile name)
+  if(CMAKE_DISABLE_PRECOMPILE_HEADERS OR ROOFLAB_BUILD)
+    return()
+  endif()
+  string(MAKE_C_IDENTIFIER "rooflab_precompiled_${ROOFLAB_SANITIZE}" carrier)
+  if(ROOFLAB_QUICK AND CMAKE_BUILD_TYPE STREQUAL "Release")
+    string(APPEND carrier _quick)
+  endif()
+  if(NOT TARGET ${carrier})
+    set(source ${PROJECT_BINARY_DIR}/precompiled.cpp)
+    file(CONFIGURE OUTPUT ${source} CONTENT "// Nothing but what is precompiled.\n")
+    add_library(${carrier} STATIC EXCLUDE_FROM_ALL ${source})
+    target_link_libraries(${carrier} PRIVATE fmt::fmt)
+    target_precompile_headers(${carrier} PRIVATE
+      <algorithm> <array> <charconv> <chrono> <cmath> <cstring> <filesystem> <fstream> <functional> <map> <memory> <mutex>
+      <optional> <set> <span> <sstream> <stdexcept> <string> <string_view> <unordered_map> <variant> <vector>
+      <fmt/format.h>)
+    rooflab_compile_options(${carrier})
+  endif()
+  rooflab_reuse_precompiled(${name} ${carrier})
+endfunction()
+
+# rooflab_precompile_test(<test>): the same for tests, which are programs and whose code is not that of libraries: GoogleTest's
+# headers with the others. It saves each of their files three seconds. For programs with CLI11, it did not pay.
+function(rooflab_precompile_test name)
+  if(CMAKE_DISABLE_PRECOMPILE_HEADERS)
+    return()
+  endif()
+  if(NOT TARGET rooflab_precompiled_test)
+    set(main ${PROJECT_BINARY_DIR}/precompiled_test.cpp)
+    file(CONFIGURE OUTPUT ${main} CONTENT "int main() { return 0; }\n")
+    add_executable(rooflab_precompiled_test EXCLUDE_FROM_ALL ${main})
+    target_link_libraries(rooflab_precompiled_test PRIVATE GTest::gmock fmt::fmt)
+    target_precompile_headers(rooflab_precompiled_test PRIVATE
+      <gmock/gmock.h> <array> <cmath> <cstring> <filesystem> <fstream> <map> <optional> <span> <sstream> <fmt/format.h>)
+    set(ROOFLAB_QUICK ON)
+    rooflab_compile_options(rooflab_precompiled_test)
+  endif()
+  rooflab_reuse_precompiled(${name} rooflab_precompiled_test)
 endfunction()
 
 # rooflab_sources(<variable> [EXCEPT <file> ...]): the folder's sources that belong into a library; rooflab_test_sources: those of
@@ -47,16 +113,23 @@ function(rooflab_test_sources variable)
   set(${variable} ${sources} PARENT_SCOPE)
 endfunction()
 
-# rooflab_library(<name> [SOURCES ... | EXCEPT ...] [LINK ...]): a static library, of the folder's sources, but for these, where
-# none are named; includes are rooted at the checkout.
+# rooflab_library(<name> [QUICK] [SOURCES ... | EXCEPT ...] [LINK ...] [OPTIONS <compile options> ...]): a static library, of the
+# folder's sources, but for these, where none are named; includes are rooted at the checkout. QUICK: rooflab_quick_compile.
 function(rooflab_library name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;EXCEPT;LINK")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "QUICK" "" "SOURCES;EXCEPT;LINK;OPTIONS")
   if(NOT arg_SOURCES)
     rooflab_sources(arg_SOURCES EXCEPT ${arg_EXCEPT})
   endif()
   add_library(${name} STATIC ${arg_SOURCES})
   target_link_libraries(${name} PUBLIC ${arg_LINK})
+  if(arg_QUICK)
+    set(ROOFLAB_QUICK ON)
+  endif()
   rooflab_compile_options(${name})
+  target_compile_options(${name} PRIVATE ${arg_OPTIONS})
+  if(NOT arg_OPTIONS)
+    rooflab_precompile(${name})
+  endif()
 endfunction()
 
 # rooflab_program(<name> SOURCES ... [LINK ...]): an executable in build/bin. Its own sources read its command line: what takes
@@ -65,56 +138,41 @@ function(rooflab_program name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LINK")
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE ${arg_LINK})
+  set(ROOFLAB_QUICK ON)
   rooflab_compile_options(${name})
-  rooflab_quick_compile(${name})
 endfunction()
 
-# rooflab_precompiled(<test>): for a test with precompiled headers. In those GCC 12 takes the standard library for code of ours, and
-# sees strings written out of their bounds that are not: a known false alarm.
-function(rooflab_precompiled name)
-  target_compile_options(${name} PRIVATE -Wno-array-bounds -Wno-restrict -Wno-stringop-overflow -Wno-stringop-overread)
-endfunction()
-
-# rooflab_precompile_gtest(<test>): GoogleTest's headers are read once for all tests, which saves each of their files three
-# seconds. Not under a compiler cache: ccache would have to be told to take such files, and has the tests' objects anyway.
-function(rooflab_precompile_gtest name)
-  if(CMAKE_CXX_COMPILER_LAUNCHER)
-    return()
-  endif()
-  if(NOT TARGET rooflab_precompiled_gtest)
-    # A program like those that use it: whether code is that of a program or of a library has to be the same.
-    set(main ${PROJECT_BINARY_DIR}/precompiled_gtest.cpp)
-    file(CONFIGURE OUTPUT ${main} CONTENT "int main() { return 0; }\n")
-    add_executable(rooflab_precompiled_gtest EXCLUDE_FROM_ALL ${main})
-    target_link_libraries(rooflab_precompiled_gtest PRIVATE GTest::gmock)
-    target_precompile_headers(rooflab_precompiled_gtest PRIVATE <gmock/gmock.h>)
-    rooflab_compile_options(rooflab_precompiled_gtest)
-    rooflab_quick_compile(rooflab_precompiled_gtest)
-  endif()
-  target_precompile_headers(${name} REUSE_FROM rooflab_precompiled_gtest)
-  rooflab_precompiled(${name})
-endfunction()
-
-# rooflab_test(<name> [SOURCES ... | EXCEPT ...] [LINK ...] [OPTIONS <compile options> ...] [LABELS ...] [TIMEOUT <seconds>]): a
-# GoogleTest program, of the folder's tests, but for these, where none are named, which ctest runs as one test. Without a TIMEOUT it
-# has 300 s. Those with the label `engine` or `threads` are built by the target engine_tests or threads_tests too.
+# rooflab_test(<name> [SOURCES ... | EXCEPT ...] [LINK ...] [OPTIONS <compile options> ...] [LABELS ...] [TIMEOUT <seconds>] [COST <seconds>]
+# [THOROUGH <pattern> ...]):
+# a GoogleTest program, of the folder's tests, but for these, where none are named, which ctest runs as one test. Without a TIMEOUT it has 300 s. Those with
+# the label `engine` or `threads` are built by the target engine_tests or threads_tests too. What matches a pattern of THOROUGH, as in
+# --gtest_filter, takes long, and is run by the test <name>_thoroughly under the label `thorough`. Those with a higher COST begin
+# earlier: a long one that began last would run alone.
 function(rooflab_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT" "SOURCES;EXCEPT;LINK;LABELS;OPTIONS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT;COST" "SOURCES;EXCEPT;LINK;LABELS;OPTIONS;THOROUGH")
   if(NOT arg_SOURCES)
     rooflab_test_sources(arg_SOURCES EXCEPT ${arg_EXCEPT})
   endif()
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE ${arg_LINK} GTest::gmock GTest::gtest_main)
+  set(ROOFLAB_QUICK ON)
   rooflab_compile_options(${name})
-  rooflab_quick_compile(${name})
   target_compile_options(${name} PRIVATE ${arg_OPTIONS})
   if(NOT arg_OPTIONS)
-    rooflab_precompile_gtest(${name})
+    rooflab_precompile_test(${name})
   endif()
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
   target_compile_definitions(${name} PRIVATE ROOFLAB_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
                                              ROOFLAB_BINARY_DIR="${PROJECT_BINARY_DIR}")
-  add_test(NAME ${name} COMMAND ${name})
+  set(tests ${name})
+  if(arg_THOROUGH)
+    list(JOIN arg_THOROUGH ":" thorough)
+    add_test(NAME ${name} COMMAND ${name} --gtest_filter=-${thorough})
+    add_test(NAME ${name}_thoroughly COMMAND ${name} --gtest_filter=${thorough})
+    list(APPEND tests ${name}_thoroughly)
+  else()
+    add_test(NAME ${name} COMMAND ${name})
+  endif()
   foreach(label engine threads)
     if(label IN_LIST arg_LABELS)
       if(NOT TARGET ${label}_tests)
@@ -130,7 +188,13 @@ function(rooflab_test name)
     # Counting takes several times as long, and a test that is killed has counted nothing.
     math(EXPR arg_TIMEOUT "${arg_TIMEOUT} * 6")
   endif()
-  set_tests_properties(${name} PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "${arg_LABELS}")
+  set_tests_properties(${tests} PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "${arg_LABELS}")
+  if(arg_COST)
+    set_tests_properties(${name} PROPERTIES COST ${arg_COST})
+  endif()
+  if(arg_THOROUGH)
+    set_property(TEST ${name}_thoroughly APPEND PROPERTY LABELS thorough)
+  endif()
 endfunction()
 
 # rooflab_thorough_build(<fixture> <targets> ...): builds what only tests under the label thorough run, before those that

@@ -17,6 +17,7 @@ function(rooflab_lab_part)
     add_library(${part}_oracle SHARED ${oracle_sources})
     target_link_libraries(${part}_oracle PUBLIC rooflab_oracle_support PkgConfig::openblas)
     rooflab_compile_options(${part}_oracle)
+    rooflab_precompile(${part}_oracle)
     set_target_properties(${part}_oracle PROPERTIES
       PREFIX "" OUTPUT_NAME ${part} LIBRARY_OUTPUT_DIRECTORY ${folder})
     # Students have this library: names of functions would tell how a reference is computed.

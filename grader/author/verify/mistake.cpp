@@ -98,6 +98,7 @@ Mistake read_mistake(const KeptSubmission& kept, TableReader& reader, const Task
   mistake.max_score = reader.number_or("max_score", points_without(mistake.loses, task));
   mistake.vast = reader.boolean_or("vast", false);
   mistake.held_out = reader.boolean_or("held_out", false);
+  reader.boolean_or("thorough", false);  // for labs/CMakeLists.txt
   mistake.judged = read_judged(reader);
   reader.each("edit", [&](const toml::table& edit) {
     mistake.edits.push_back(read_edit(edit, kept.folder / kFile));

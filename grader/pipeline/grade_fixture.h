@@ -93,6 +93,14 @@ inline simgpu::Finding finding(simgpu::Code code) {
   return made;
 }
 
+/// `speed` once more, for another size.
+inline SpeedSpec another(SpeedSpec speed, const std::string& name, std::int64_t n, double points) {
+  speed.name = name;
+  speed.points = points;
+  speed.parameters = {{"n", n}};
+  return speed;
+}
+
 /// One kernel task of 10 + 8 points with two public cases and a hidden one, graded on a scripted
 /// device.
 class GradeTest : public testing::Test {

@@ -42,14 +42,6 @@ TEST_F(GradeTest, ATimeThatIsOnlyShownHasNoTargetAndNoPoints) {
   EXPECT_EQ(task.timings[0].target_efficiency, 0);
 }
 
-/// `speed` once more, for another size.
-SpeedSpec another(SpeedSpec speed, const std::string& name, std::int64_t n, double points) {
-  speed.name = name;
-  speed.points = points;
-  speed.parameters = {{"n", n}};
-  return speed;
-}
-
 TEST_F(GradeTest, TimedCasesAddTheirPointsAndComeInOrder) {
   auto& speeds = part_.tasks[0].speeds;
   speeds.push_back(another(speeds[0], "twice", 2000, 4));

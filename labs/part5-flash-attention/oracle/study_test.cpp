@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <iterator>
 #include <limits>
 
 #include "grader/contract/oracle.h"
@@ -186,7 +187,7 @@ TEST(StudyRecordTest, CountsWhatBothFormsMoveAndKeep) {
 
 TEST(StudyRecordTest, FindsTheCallsBetweenTheMarkers) {
   const auto calls = recorded_calls(marked_calls());
-  ASSERT_EQ(calls.size(), 12U);
+  ASSERT_EQ(calls.size(), 2 * std::size(kStudyLengths));
   for (const int length : kStudyLengths) {
     for (const AttentionForm form : kForms) {
       const RecordedCall& call = calls.at(name_of(form, length));

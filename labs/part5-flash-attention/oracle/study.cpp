@@ -243,8 +243,9 @@ class StudyJudge {
          "rooflab::peak_memory runs a call and tells what it took beside its arrays"},
         {right / 4, "RL0536", "these are elements, not bytes", "a float has 4 bytes"}};
     if (auto complaint = explained(got, kMemory, slips, evidence)) throw Refusal(*complaint);
+    // An array of the longest call is one and a half percent of its memory.
     if (auto complaint = explained_by_terms({{"bytes", got}}, {{"bytes", right}},
-                                            study_arrays(form, length), kMemory)) {
+                                            study_arrays(form, length), kMemory / 2)) {
       const std::string cause =
           complaint->message.text.substr(0, complaint->message.text.find(';'));
       throw Refusal({"RL0536", Sentence(cause) + evidence, complaint->advice});

@@ -349,6 +349,9 @@ TEST(StudyOracleTest, RefusesWrongMemory) {
   Row& flash = rows["flash 4096"];
   flash.bytes -= study_arrays(AttentionForm::flash, 4096).at(0).adds.at("bytes");
   EXPECT_THAT(first_message(rows), HasSubstr("one of q, k, v and out is missing; flash 4096"));
+  rows = right_rows();
+  rows["standard 4096"].bytes -= study_arrays(AttentionForm::standard, 4096).at(0).adds.at("bytes");
+  EXPECT_THAT(first_message(rows), HasSubstr("one of q, k, v and out is missing; standard 4096"));
 }
 
 TEST(StudyOracleTest, RefusesAWrongNumberOfKernels) {

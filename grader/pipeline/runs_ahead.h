@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <functional>
 #include <future>
@@ -13,7 +14,7 @@ namespace rooflab {
 /// How many runs go on at once, over all tasks of a grading.
 class RunSlots {
  public:
-  explicit RunSlots(unsigned count) : count_(count), free_(count) {}
+  explicit RunSlots(unsigned count) : count_(std::max(1U, count)), free_(count_) {}
 
   unsigned count() const { return count_; }
   /// Calls `run` as soon as a slot is free.

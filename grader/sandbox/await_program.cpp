@@ -9,8 +9,6 @@
 // set inside, where the count begins at zero. PROGRAM is a path. The guest may be of the same user
 // and so reach into this process; what it could forge here is an end that it may choose anyway.
 #include <fcntl.h>
-#include <grp.h>
-#include <linux/capability.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -20,9 +18,11 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <span>
 #include <string_view>
 
 #include "grader/sandbox/program_end.h"
+#include "grader/sandbox/rights.h"
 
 namespace {
 
@@ -66,13 +66,9 @@ bool become(const char* user, const char* groups) {
   gid_t kept[kMostGroups];
   const std::size_t count = groups_of(groups, kept, kMostGroups);
   const auto id = static_cast<uid_t>(std::strtoul(user, nullptr, 10));
-  for (unsigned long capability = 0; capability < 64; ++capability) {
-    prctl(PR_CAPBSET_DROP, capability, 0, 0, 0);  // unknown numbers are refused, which is fine
-  }
-  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
-  const __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {};
-  return setgroups(count, kept) == 0 && setresgid(id, id, id) == 0 && setresuid(id, id, id) == 0 &&
-         syscall(SYS_capset, &header, none) == 0 && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0;
+  rooflab::empty_bounding_set();
+  return rooflab::change_user(id, std::span(kept, count)) && rooflab::give_up_capabilities() &&
+         prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0;
 }
 
 [[noreturn]] void run(char** argv) {

@@ -1,7 +1,6 @@
 #include "grader/sandbox/child.h"
 
 #include <fcntl.h>
-#include <linux/capability.h>
 #include <linux/seccomp.h>
 #include <linux/securebits.h>
 #include <signal.h>
@@ -17,6 +16,7 @@
 
 #include "grader/posix/words.h"
 #include "grader/sandbox/program_end.h"
+#include "grader/sandbox/rights.h"
 #include "grader/sandbox/sandbox.h"
 
 namespace rooflab {
@@ -128,30 +128,21 @@ void set_limits(const ChildPlan& plan, int failures) {
   }
 }
 
-// The C library's own setgroups and setres*id wait for a lock on the list of threads, which another
-// thread of the parent may have held at the fork: hence the plain system calls here and below.
-
 // After this an exec gives root nothing back: the bounding set is empty and user 0 is nobody
 // special.
 void drop_capabilities(int failures) {
   constexpr unsigned long kBits =
       SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_SETUID_FIXUP | SECBIT_NO_SETUID_FIXUP_LOCKED;
   prctl(PR_SET_SECUREBITS, kBits, 0, 0, 0);  // may be denied already; the empty sets below decide
-  for (unsigned long capability = 0; capability < 64; ++capability) {
-    prctl(PR_CAPBSET_DROP, capability, 0, 0, 0);  // unknown numbers are refused, which is fine
-  }
-  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
-  const __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {};
-  if (syscall(SYS_setgroups, 0, nullptr) != 0 || syscall(SYS_capset, &header, none) != 0) {
+  empty_bounding_set();
+  if (syscall(SYS_setgroups, 0, nullptr) != 0 || !give_up_capabilities()) {
     fail(failures, "giving up capabilities");
   }
 }
 
 void drop_rights(const Prepared& prepared, const OwnDescriptors& own) {
   const ChildPlan& plan = prepared.plan;
-  if (plan.user != 0 && (syscall(SYS_setgroups, plan.groups.size(), plan.groups.data()) != 0 ||
-                         syscall(SYS_setresgid, plan.user, plan.user, plan.user) != 0 ||
-                         syscall(SYS_setresuid, plan.user, plan.user, plan.user) != 0)) {
+  if (plan.user != 0 && !change_user(plan.user, plan.groups)) {
     fail(own.failures, "changing the user");
   }
   if (plan.drop_capabilities) {

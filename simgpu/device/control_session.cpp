@@ -9,7 +9,7 @@
 
 #include "simgpu/device/activity_wire.h"
 #include "simgpu/device/protocol.h"
-#include "simgpu/memory/pages.h"
+#include "simgpu/memory/huge_pages.h"
 
 namespace simgpu {
 namespace {

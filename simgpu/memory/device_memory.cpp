@@ -39,7 +39,8 @@ constexpr std::size_t kMostUndonePages = 81'920;
 /// would be too many mappings, the bytes are written.
 constexpr std::uint64_t kFillByMapping = std::uint64_t{32} << 20;
 constexpr std::uint64_t kFilledPattern = std::uint64_t{1} << 20;
-constexpr std::uint64_t kMostFilledByMapping = std::uint64_t{2} << 30;
+/// A program that fills again and again gets no more of them than this.
+constexpr std::uint64_t kMostFillMappings = 16384;
 
 /// Zeroed memory of exactly `bytes` for as long as anyone has it mapped, or nothing.
 Descriptor sealed_memory(std::uint64_t bytes) {
@@ -365,8 +366,11 @@ bool DeviceMemory::fill(std::uint64_t address, std::uint8_t value, std::uint64_t
 bool DeviceMemory::fill_by_mapping(Allocation& allocation, std::uint64_t address,
                                    std::uint8_t value, std::uint64_t bytes) {
   const bool is_own = allocation.sharing == Sharing::none && !allocation.repeats;
-  if (!is_own || value == 0 || bytes < kFillByMapping || bytes > kMostFilledByMapping) return false;
   const auto [first, last] = whole_pages(address, bytes);
+  const std::uint64_t mappings = (last - first) / kFilledPattern + 1;
+  const bool fits = mappings <= kMostFillMappings - fill_mappings_;
+  if (!is_own || value == 0 || bytes < kFillByMapping || !fits) return false;
+  fill_mappings_ += mappings;
   const std::vector<std::byte> pattern(kFilledPattern, std::byte{value});
   allocation.is_filled = true;
   if (!map_again_and_again(first, last - first, pattern)) return false;

@@ -179,6 +179,7 @@ class DeviceMemory {
   std::uint64_t peak_allocated_ = 0;
   std::uint64_t pinned_ = 0;
   std::size_t shared_blocks_ = 0;
+  std::uint64_t fill_mappings_ = 0;  ///< made by fills so far
   std::uint64_t next_ = 0;
   std::uint64_t next_id_ = 1;
   std::uint64_t changes_ = 0;

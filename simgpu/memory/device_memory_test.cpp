@@ -5,9 +5,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <fstream>
+#include <iterator>
 #include <random>
 #include <thread>
 
@@ -282,6 +284,24 @@ TEST(DeviceMemoryTest, ALargeFillTakesPagesForWhatIsStoredAlone) {
   EXPECT_EQ(contents(memory, base + 2 * kMebi, 1), bytes_of({7})) << "it stays in one place";
   ASSERT_TRUE(memory.fill(base, 0, bytes));
   EXPECT_EQ(contents(memory, base + 9 * kMebi, 1), bytes_of({0}));
+}
+
+/// Of this process.
+std::size_t mappings() {
+  std::ifstream maps("/proc/self/maps");
+  return static_cast<std::size_t>(std::count(std::istreambuf_iterator<char>(maps), {}, '\n'));
+}
+
+TEST(DeviceMemoryTest, FillsTakeNotAllMappingsThatAProcessMayHave) {
+  DeviceMemory memory(std::uint64_t{1} << 36);
+  const std::size_t before = mappings();
+  std::uint64_t last = 0;
+  for (int i = 0; i < 65; ++i) {
+    last = memory.allocate(256 * kMebi, "y").value();
+    ASSERT_TRUE(memory.fill(last, 7, 256 * kMebi));
+  }
+  EXPECT_LT(mappings(), before + 16'600);
+  EXPECT_EQ(contents(memory, last + 77 * kMebi, 1), bytes_of({7})) << "written, not mapped";
 }
 
 TEST(DeviceMemoryTest, AFilledAllocationLeavesNothingBehindWhenItIsFreed) {

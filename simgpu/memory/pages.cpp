@@ -16,8 +16,6 @@ namespace {
 
 /// Zeroing at least this much gives the pages back instead of writing them.
 constexpr std::uint64_t kZeroByUnmapping = std::uint64_t{1} << 20;
-/// Linux's huge pages on x86-64 and, mostly, on arm64.
-constexpr std::uint64_t kHugePageBytes = std::uint64_t{2} << 20;
 
 }  // namespace
 
@@ -25,14 +23,6 @@ void* reserve(std::uint64_t bytes) {
   void* at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   return at == MAP_FAILED ? nullptr : at;
-}
-
-void advise_huge_pages(std::byte* begin, std::uint64_t bytes) {
-  const auto first = reinterpret_cast<std::uintptr_t>(begin);
-  const std::uintptr_t huge_first = round_up(first, kHugePageBytes);
-  const std::uintptr_t huge_last = (first + bytes) / kHugePageBytes * kHugePageBytes;
-  if (huge_first >= huge_last) return;
-  madvise(begin + (huge_first - first), huge_last - huge_first, MADV_HUGEPAGE);
 }
 
 void expect_races([[maybe_unused]] void* begin, [[maybe_unused]] std::uint64_t bytes) {

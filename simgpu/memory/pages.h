@@ -15,11 +15,6 @@ constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) {
 /// Address space that costs nothing until it is touched, or nullptr.
 void* reserve(std::uint64_t bytes);
 
-/// For large arrays that are used whole: huge pages save them a page fault for every 4 KiB, but
-/// each is cleared whole when its first byte is touched. Where the kernel has none, all works as
-/// before.
-void advise_huge_pages(std::byte* begin, std::uint64_t bytes);
-
 /// Tells ThreadSanitizer, where a program is built with it, that threads may race in this memory:
 /// it belongs to a kernel, whose races are its own. Elsewhere nothing happens.
 void expect_races(void* begin, std::uint64_t bytes);

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <regex>
 #include <set>
 #include <span>
@@ -349,13 +348,13 @@ std::string Builder::assemble(const std::filesystem::path& object) const {
       sandboxed_assembler(options_.installation, options_.toolchain, options_.sandbox));
   const auto capability = static_cast<unsigned>(options_.compute_capability);
   const std::string contents = read_file(object, kLargestMade);
-  const std::atomic<bool> stop = false;
   for (const std::string& ptx :
        simgpu::machine_code::ptx_within(std::as_bytes(std::span(contents)), capability)) {
-    const Assembled assembled =
-        assembler.assemble(simgpu::machine_code::as_assembled(ptx),
-                           simgpu::machine_code::architecture_of(ptx, capability), stop);
-    if (assembled.end == Assembled::End::refused) return assembled.why + "\n";
+    for (const std::string& text : simgpu::machine_code::as_assembled(ptx)) {
+      const Assembled assembled =
+          assembler.assemble(text, simgpu::machine_code::architecture_of(text, capability));
+      if (assembled.end == Assembled::End::refused) return assembled.why + "\n";
+    }
   }
   return "";
 }

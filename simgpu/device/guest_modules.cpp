@@ -48,27 +48,28 @@ CudaError GuestSession::kernel_name(Call& call) {
   const auto index = call.request.get<std::uint32_t>();
   if (module == nullptr) return CudaError::invalid_resource_handle;
   if (index >= module->kernels.size()) return CudaError::invalid_value;
-  const std::string& name = module->kernels[index].info->name;
+  const std::string& name = module->kernels[index].name;
   if (name.size() > protocol::kMaxName) return CudaError::invalid_value;
   call.answer.put_string(name);
   return CudaError::success;
 }
 
+LoadedKernel* GuestSession::requested_kernel(Call& call) {
+  const auto module = call.request.get<std::uint64_t>();
+  return device_.modules().find_kernel(module, call.request.get<std::uint64_t>());
+}
+
 CudaError GuestSession::set_shared_limit(Call& call) {
-  LoadedModule* module = device_.modules().find_settled(call.request.get<std::uint64_t>());
-  const auto kernel = call.request.get<std::uint64_t>();
+  LoadedKernel* const kernel = requested_kernel(call);
   const auto bytes = call.request.get<std::uint32_t>();
-  if (module == nullptr || kernel >= module->kernels.size()) {
-    return CudaError::invalid_device_function;
-  }
-  LoadedKernel& chosen = module->kernels[kernel];
-  if (std::string reason = beyond_shared_memory(chosen, bytes, device_.gpu()); !reason.empty()) {
+  if (kernel == nullptr) return CudaError::invalid_device_function;
+  if (std::string reason = beyond_shared_memory(*kernel, bytes, device_.gpu()); !reason.empty()) {
     device_.log().add(Finding{.code = "RL0308",
-                              .kernel = *chosen.display_name,
+                              .kernel = *kernel->display_name,
                               .message = "cudaFuncSetAttribute was refused: " + reason});
     return CudaError::invalid_value;
   }
-  chosen.max_dynamic_shared_bytes = bytes;
+  kernel->max_dynamic_shared_bytes = bytes;
   return CudaError::success;
 }
 
@@ -84,11 +85,15 @@ CudaError GuestSession::symbol_info(Call& call) {
 }
 
 CudaError GuestSession::kernel_info(Call& call) {
-  const LoadedModule* module = device_.modules().find_settled(call.request.get<std::uint64_t>());
+  const auto handle = call.request.get<std::uint64_t>();
+  const LoadedModule* module = device_.modules().find(handle);
   const std::string name = call.request.get_string(protocol::kMaxName);
   const int index = module == nullptr ? -1 : module->kernel_index(name);
   if (index < 0) return CudaError::invalid_device_function;
-  const LoadedKernel& kernel = module->kernels[static_cast<std::size_t>(index)];
+  const LoadedKernel* const found =
+      device_.modules().find_kernel(handle, static_cast<std::uint64_t>(index));
+  if (found == nullptr) return CudaError::invalid_ptx;
+  const LoadedKernel& kernel = *found;
   const KernelInfo& info = *kernel.info;
   protocol::KernelAttributes attributes;
   attributes.parameter_bytes = info.parameter_bytes;
@@ -130,19 +135,16 @@ CudaError GuestSession::check_launch(Call& call) {
 }
 
 CudaError GuestSession::occupancy(Call& call) {
-  const LoadedModule* module = device_.modules().find_settled(call.request.get<std::uint64_t>());
-  const auto kernel = call.request.get<std::uint64_t>();
+  const LoadedKernel* const kernel = requested_kernel(call);
   const auto threads = call.request.get<std::uint32_t>();
   const auto dynamic_bytes = call.request.get<std::uint32_t>();
-  if (module == nullptr || kernel >= module->kernels.size())
-    return CudaError::invalid_device_function;
+  if (kernel == nullptr) return CudaError::invalid_device_function;
   if (threads == 0) return CudaError::invalid_value;
-  const LoadedKernel& chosen = module->kernels[kernel];
   unsigned blocks = 0;
   const bool possible = threads <= static_cast<unsigned>(device_.gpu().max_threads_per_block) &&
-                        dynamic_bytes <= chosen.max_dynamic_shared_bytes;
+                        dynamic_bytes <= kernel->max_dynamic_shared_bytes;
   if (possible) {
-    const LaunchShape shape = shape_of(chosen, {1, 1, 1}, {threads, 1, 1}, dynamic_bytes);
+    const LaunchShape shape = shape_of(*kernel, {1, 1, 1}, {threads, 1, 1}, dynamic_bytes);
     blocks = simgpu::occupancy(shape, device_.gpu()).blocks_per_sm;
   }
   call.answer.put(static_cast<std::uint32_t>(blocks));

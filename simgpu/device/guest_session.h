@@ -61,6 +61,8 @@ class GuestSession {
   template <auto kPart, auto kFunction>
   CudaError to(Call& call);
 
+  /// That the request's next two fields name; see LoadedModules::find_kernel().
+  LoadedKernel* requested_kernel(Call& call);
   CudaError begin_copy(bool to_device, Call& call);
   /// cudaGraphUpload, and cudaGraphLaunch, which runs it, too.
   CudaError issue_graph(bool runs, Call& call);

@@ -110,7 +110,8 @@ class Program {
     const LoadedModule& loaded = *device_.modules().find(module);
     const int index = loaded.kernel_index(kernel);
     ASSERT_GE(index, 0) << kernel;
-    const KernelInfo& info = *loaded.kernels[static_cast<std::size_t>(index)].info;
+    const KernelInfo& info =
+        *device_.modules().find_kernel(module, static_cast<std::size_t>(index))->info;
     std::vector<std::byte> bytes(info.parameter_bytes);
     std::size_t next = 0;
     (std::memcpy(&bytes.at(info.parameter_offsets.at(next++)), &parameters, sizeof parameters),

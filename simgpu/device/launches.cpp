@@ -7,6 +7,7 @@
 #include <new>
 
 #include "simgpu/counters/l2_cache.h"
+#include "simgpu/device/kernel_names.h"
 #include "simgpu/device/launch_places.h"
 #include "simgpu/device/launch_rules.h"
 #include "simgpu/model/limiters.h"
@@ -75,18 +76,16 @@ Launches::Launches(const Parts& parts)
       heap_(parts.memory) {}
 
 CudaError Launches::check(const protocol::LaunchMessage& message, std::size_t parameter_bytes) {
-  const LoadedModule* loaded = parts_.modules.find_settled(message.module);
+  const LoadedKernel* const found = parts_.modules.find_kernel(message.module, message.kernel);
   parts_.host_findings.note_checked_launch({});
-  if (loaded == nullptr || message.kernel >= loaded->kernels.size()) {
-    return CudaError::invalid_device_function;
-  }
+  if (found == nullptr) return CudaError::invalid_device_function;
   if (!parts_.timeline.has_stream(message.stream)) return CudaError::invalid_resource_handle;
-  const LoadedKernel& kernel = loaded->kernels[message.kernel];
+  const LoadedKernel& kernel = *found;
   parts_.host_findings.note_checked_launch(*kernel.display_name);
   if (parameter_bytes != kernel.info->parameter_bytes) return CudaError::invalid_value;
-  if (!loaded->refusal.empty()) {
+  if (!kernel.refusal.empty()) {
     parts_.log.add(
-        Finding{.code = "RL0312", .kernel = *kernel.display_name, .message = loaded->refusal});
+        Finding{.code = "RL0312", .kernel = *kernel.display_name, .message = kernel.refusal});
     return CudaError::invalid_ptx;
   }
   if (!kernel.info->unsupported.empty()) {
@@ -117,8 +116,7 @@ CudaError Launches::launch(const protocol::LaunchMessage& message,
   if (const CudaError error = check(message, parameters.size()); error != CudaError::success) {
     return error;
   }
-  const LoadedModule& loaded = *parts_.modules.find(message.module);
-  const LoadedKernel& kernel = loaded.kernels[message.kernel];
+  const LoadedKernel& kernel = *parts_.modules.find_kernel(message.module, message.kernel);
   parts_.allocations.note_kernel(kernel.display_name);
   parts_.since_mark.unsettle();
   parts_.log.count_given(launch_choices_.add(message, parameters));
@@ -133,11 +131,11 @@ CudaError Launches::launch(const protocol::LaunchMessage& message,
     return CudaError::success;
   }
   const std::vector<ByteRange> from_host = parts_.managed.written_by_host(parts_.memory);
-  LaunchResult result = run(loaded, message, parameters);
+  LaunchResult result = run(kernel, message, parameters);
   parts_.managed.keep(parts_.memory, touched_bytes(result, parts_.memory));
   finish(kernel, message, result,
          host_traffic(result, message.grid.count(), parts_.memory, from_host));
-  note_touched(loaded, message, result);
+  note_touched(kernel, message, result);
   result.sectors.clear();  // no launch that touches the host's memory is taken from an earlier one
   if (!parts_.options.execute_repeats && !result.at_least) {
     known_launches_.remember(std::move(key), result, parts_.memory);
@@ -145,14 +143,13 @@ CudaError Launches::launch(const protocol::LaunchMessage& message,
   return result.status == LaunchStatus::unsupported ? CudaError::not_supported : CudaError::success;
 }
 
-LaunchResult Launches::run(const LoadedModule& loaded, const protocol::LaunchMessage& message,
+LaunchResult Launches::run(const LoadedKernel& kernel, const protocol::LaunchMessage& message,
                            std::span<const std::byte> parameters) {
-  const LoadedKernel& kernel = loaded.kernels[message.kernel];
   const LaunchRequest request = request_of(kernel, message, parameters);
   const std::vector<std::uint64_t> written_before = written_in_this_call();
   SinceMark& call = parts_.since_mark;
   LaunchResult result = call.is_cut_short ? not_run(*kernel.info)
-                                          : execute(*loaded.program, request, parts_.memory,
+                                          : execute(*kernel.program, request, parts_.memory,
                                                     parts_.gpu, options_on(message.stream));
   call.work += result.work;
   call.host_work += result.work;
@@ -202,16 +199,15 @@ EngineOptions Launches::options_on(std::uint64_t stream) {
 }
 
 /// Who else works on the memory that the launch has touched is told of it.
-void Launches::note_touched(const LoadedModule& loaded, const protocol::LaunchMessage& message,
+void Launches::note_touched(const LoadedKernel& kernel, const protocol::LaunchMessage& message,
                             LaunchResult& result) {
-  const LoadedKernel& kernel = loaded.kernels[message.kernel];
   Streams& streams = parts_.streams;
   streams.note_reads_of_host(*kernel.display_name, result.sectors);
   if (!streams.watches(message.stream) || result.status == LaunchStatus::unsupported) return;
   streams.note_work(
       {.kind = StreamWork::kernel,
        .name = "kernel " + *kernel.display_name,
-       .program = loaded.program,
+       .program = kernel.program,
        .kernel = kernel.info,
        .sectors = outside_of(std::move(result.sectors), {grid_workspace_, kGridWorkspaceBytes}),
        .ranges = constants_of(*kernel.info),

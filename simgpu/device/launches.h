@@ -76,7 +76,7 @@ class Launches {
  private:
   KnownLaunches::Key key_of(const protocol::LaunchMessage& message,
                             std::span<const std::byte> parameters) const;
-  LaunchResult run(const LoadedModule& loaded, const protocol::LaunchMessage& message,
+  LaunchResult run(const LoadedKernel& kernel, const protocol::LaunchMessage& message,
                    std::span<const std::byte> parameters);
   LaunchRequest request_of(const LoadedKernel& kernel, const protocol::LaunchMessage& message,
                            std::span<const std::byte> parameters);
@@ -84,7 +84,7 @@ class Launches {
   std::uint64_t grid_workspace();
   std::uint64_t budget() const;
   std::vector<std::uint64_t> written_in_this_call() const;
-  void note_touched(const LoadedModule& loaded, const protocol::LaunchMessage& message,
+  void note_touched(const LoadedKernel& kernel, const protocol::LaunchMessage& message,
                     LaunchResult& result);
   void finish(const LoadedKernel& kernel, const protocol::LaunchMessage& message,
               const LaunchResult& result, const HostTraffic& host);

@@ -5,12 +5,12 @@
 #include <stdexcept>
 #include <utility>
 
+#include "simgpu/device/kernel_names.h"
+
 namespace simgpu {
 namespace {
 
 constexpr std::size_t kMostModules = 4096;
-/// Of modules whose machine code nobody has asked for yet, so many may be in the making.
-constexpr std::size_t kMostAssemblers = 4;
 /// Each keeps a descriptor open, and a process may have 1024 of them.
 constexpr std::size_t kMostManagedVariables = 256;
 constexpr std::size_t kMostBuiltCode = std::size_t{256} << 20;
@@ -27,33 +27,22 @@ CudaError LoadedModules::load(std::span<const std::byte> container, std::uint64_
     managed += loaded.managed_variables();
   }
   if (modules_.size() >= kMostModules) return CudaError::memory_allocation;
-  const ModuleLimits limits{.image_bytes = protocol::kMaxImageBytes - image_bytes,
-                            .memory_bytes = options_.memory_limit,
-                            .managed_variables = kMostManagedVariables - managed,
-                            .origin = origin};
-  wait_for_assemblers();
+  const bool built = is_built(container);
+  if (!built) log_.count_given(container.size());
+  const ModuleLimits limits{
+      .image_bytes = protocol::kMaxImageBytes - image_bytes,
+      .memory_bytes = options_.memory_limit,
+      .managed_variables = kMostManagedVariables - managed,
+      .origin = origin,
+      .naming = built || !names_only_built_code_ ? Naming::own : Naming::none};
   try {
-    const bool built = is_built(container);
-    if (!built) log_.count_given(container.size());
-    const Naming naming = built || !names_only_built_code_ ? Naming::own : Naming::none;
-    LoadedModule loaded = load_module(container, gpu_, limits, memory_, naming, options_.assembler);
+    LoadedModule loaded = load_module(container, reader_, limits, memory_);
     *handle = next_handle_++;
     modules_.emplace(*handle, std::move(loaded));
     return CudaError::success;
   } catch (const ModuleError& error) {
     log_.add(Finding{.code = "RL0312", .message = error.what()});
     return error.error();
-  }
-}
-
-/// A guest may load thousands of modules at once, and ptxas takes memory and a processor for each.
-void LoadedModules::wait_for_assemblers() {
-  const auto is_pending = [](const auto& entry) { return entry.second.code != nullptr; };
-  auto pending = static_cast<std::size_t>(std::ranges::count_if(modules_, is_pending));
-  for (auto at = modules_.begin(); pending >= kMostAssemblers; ++at) {
-    if (!is_pending(*at)) continue;
-    at->second.settle(gpu_);
-    --pending;
   }
 }
 
@@ -75,10 +64,17 @@ LoadedModule* LoadedModules::find(std::uint64_t handle) {
   return found == modules_.end() ? nullptr : &found->second;
 }
 
-LoadedModule* LoadedModules::find_settled(std::uint64_t handle) {
-  LoadedModule* const found = find(handle);
-  if (found != nullptr) found->settle(gpu_);
-  return found;
+LoadedKernel* LoadedModules::find_kernel(std::uint64_t handle, std::uint64_t index) {
+  LoadedModule* const module = find(handle);
+  if (module == nullptr || index >= module->kernels.size()) return nullptr;
+  try {
+    read_kernel(*module, index, reader_);
+    return &module->kernels[index];
+  } catch (const ModuleError& error) {
+    log_.add(Finding{
+        .code = "RL0312", .kernel = *module->kernels[index].display_name, .message = error.what()});
+    return nullptr;
+  }
 }
 
 std::size_t LoadedModules::libraries() const {

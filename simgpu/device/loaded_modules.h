@@ -23,7 +23,7 @@ class LoadedModules {
  public:
   LoadedModules(const gpu_spec::GpuSpec& gpu, const DeviceOptions& options, DeviceMemory& memory,
                 ActivityLog& log)
-      : gpu_(gpu), options_(options), memory_(memory), log_(log) {}
+      : reader_{gpu, options.assembler}, options_(options), memory_(memory), log_(log) {}
 
   /// @param container untrusted: see load_module()
   /// @param handle of the module, which no other one ever gets
@@ -33,8 +33,9 @@ class LoadedModules {
   void unload_all();
   /// nullptr when there is none of this handle.
   LoadedModule* find(std::uint64_t handle);
-  /// The module, with its kernels' figures settled: waits for the machine code.
-  LoadedModule* find_settled(std::uint64_t handle);
+  /// A kernel, read and ready to be launched, by its index in the module. nullptr when there is
+  /// none, or when it means nothing, of which a finding tells.
+  LoadedKernel* find_kernel(std::uint64_t handle, std::uint64_t index);
   /// How many of them the guest has loaded as libraries, and has to unload.
   std::size_t libraries() const;
 
@@ -48,9 +49,8 @@ class LoadedModules {
 
  private:
   bool is_built(std::span<const std::byte> container) const;
-  void wait_for_assemblers();
 
-  const gpu_spec::GpuSpec& gpu_;
+  const KernelReader reader_;
   const DeviceOptions& options_;
   DeviceMemory& memory_;
   ActivityLog& log_;

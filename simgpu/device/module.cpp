@@ -9,8 +9,7 @@
 #include <string_view>
 #include <utility>
 
-#include "simgpu/device/spilled_instructions.h"
-#include "simgpu/names/demangle.h"
+#include "simgpu/fatbin/fatbin.h"
 #include "simgpu/ptx/one_a_line.h"
 #include "simgpu/ptx/parser.h"
 
@@ -33,15 +32,23 @@ bool starts_with(std::span<const std::byte> bytes, std::string_view prefix) {
          std::memcmp(bytes.data(), prefix.data(), prefix.size()) == 0;
 }
 
+/// A fat binary, as nvcc embeds it.
+bool is_container(std::span<const std::byte> bytes) {
+  return starts_with(bytes, std::string_view("\x50\xED\x55\xBA", 4));
+}
+
+unsigned capability_of(const gpu_spec::GpuSpec& gpu) {
+  return static_cast<unsigned>(gpu.compute_capability_major * 10 + gpu.compute_capability_minor);
+}
+
 /// What a program may load: a fat binary as nvcc embeds it, or the text of one PTX module, as NVRTC
 /// gives it. The text's architecture is in the text.
 std::vector<FatImage> images_of(std::span<const std::byte> bytes, std::uint64_t most_bytes) {
-  constexpr std::string_view kContainer("\x50\xED\x55\xBA", 4);
   constexpr std::string_view kElf(
       "\x7F"
       "ELF",
       4);
-  if (starts_with(bytes, kContainer)) return fatbin::read(bytes, most_bytes);
+  if (is_container(bytes)) return fatbin::read(bytes, most_bytes);
   if (starts_with(bytes, kElf)) {
     throw ModuleError(CudaError::no_kernel_image_for_device,
                       "machine code alone cannot be simulated; load PTX (nvcc -ptx, or "
@@ -160,67 +167,13 @@ void place_variables(const ptx::Module& module, ModuleLimits limits, DeviceMemor
   }
 }
 
-/// Of what a kernel takes, all that may not be more than there is.
-void settle_limits(LoadedKernel& kernel, const gpu_spec::GpuSpec& gpu) {
-  kernel.registers =
-      std::clamp(kernel.registers, 1u, static_cast<unsigned>(gpu.max_registers_per_thread));
-  const auto limit = static_cast<unsigned>(gpu.shared_bytes_per_block);
-  kernel.max_dynamic_shared_bytes = limit - std::min(limit, kernel.static_shared_bytes);
-}
-
-/// As estimated from the PTX.
-LoadedKernel describe_kernel(const Program& program, const std::string& name,
-                             const gpu_spec::GpuSpec& gpu, Naming naming) {
-  LoadedKernel kernel;
-  kernel.info = find_kernel(program, name);
-  kernel.display_name = std::make_shared<const std::string>(
-      naming == Naming::own ? kernel_display_name(name) : kMadeAtRunTime);
-  kernel.registers = kernel.info->register_estimate;
-  kernel.static_shared_bytes = kernel.info->static_shared_bytes;
-  kernel.local_bytes = kernel.info->local_bytes_per_thread;
-  settle_limits(kernel, gpu);
-  return kernel;
-}
-
-/// Places in the source that the module itself gives, one after the other, become unknown.
-void forget_places(ptx::Module& module) {
-  for (ptx::Function& function : module.functions) {
-    for (ptx::SourceLocation& location : function.locations) location = {};
-  }
-}
-
 }  // namespace
 
 int LoadedModule::kernel_index(const std::string& mangled) const {
   for (std::size_t i = 0; i < kernels.size(); ++i) {
-    if (kernels[i].info->name == mangled) return static_cast<int>(i);
+    if (kernels[i].name == mangled) return static_cast<int>(i);
   }
   return -1;
-}
-
-void LoadedModule::settle(const gpu_spec::GpuSpec& gpu) {
-  if (code == nullptr) return;
-  const std::shared_ptr<const machine_code::PendingCode> pending = std::move(code);
-  const machine_code::Assembled& assembled = pending->wait();
-  if (assembled.end == machine_code::Assembled::End::refused) {
-    refusal = "NVIDIA's assembler refuses the module's PTX: " + assembled.why;
-  }
-  for (LoadedKernel& kernel : kernels) {
-    const auto found = assembled.resources.find(kernel.info->name);
-    if (found == assembled.resources.end()) continue;
-    kernel.is_estimated = false;
-    kernel.registers = found->second.registers_per_thread;
-    kernel.local_bytes = found->second.local_bytes_per_thread;
-    if (const auto spilled = assembled.spills.find(kernel.info->name);
-        spilled != assembled.spills.end()) {
-      kernel.spills = spills_by_instruction(spilled->second, kernel.info->instructions);
-      kernel.spilled_bytes =
-          kernel.local_bytes - std::min(kernel.local_bytes, kernel.info->local_bytes_per_thread);
-    }
-    kernel.static_shared_bytes =
-        std::max(kernel.static_shared_bytes, found->second.static_shared_bytes);
-    settle_limits(kernel, gpu);
-  }
 }
 
 std::size_t LoadedModule::managed_variables() const {
@@ -229,57 +182,74 @@ std::size_t LoadedModule::managed_variables() const {
                     [](const auto& entry) { return entry.second.shared != nullptr; }));
 }
 
-LoadedModule load_module(std::span<const std::byte> container, const gpu_spec::GpuSpec& gpu,
-                         const ModuleLimits& limits, DeviceMemory& memory, Naming naming,
-                         const machine_code::Assembler* assembler) {
-  const auto capability =
-      static_cast<unsigned>(gpu.compute_capability_major * 10 + gpu.compute_capability_minor);
+SymbolTable LoadedModule::addresses() const {
+  SymbolTable table;
+  for (const auto& [name, symbol] : symbols) table[name] = symbol.address;
+  return table;
+}
+
+namespace {
+
+/// The newest PTX that the GPU can run.
+const FatImage& choose(const std::vector<FatImage>& images, protocol::ImageOrigin origin,
+                       const gpu_spec::GpuSpec& gpu) {
+  const unsigned capability = capability_of(gpu);
+  const FatImage* const image = fatbin::newest_ptx(images, capability);
+  if (image != nullptr) return *image;
+  if (origin == protocol::ImageOrigin::device_linked) {
+    throw ModuleError(
+        CudaError::no_kernel_image_for_device,
+        "the program was device-linked (nvcc -rdc=true or -dc), which leaves machine code alone, "
+        "and the simulated GPU needs PTX: build without -rdc=true, with the device functions that "
+        "a kernel calls in its own file or in a header");
+  }
+  throw ModuleError(
+      CudaError::no_kernel_image_for_device,
+      fmt::format("the program holds {}, and the simulated {} needs PTX of compute_{} or older; "
+                  "build with -gencode arch=compute_{},code=[sm_{},compute_{}]",
+                  describe(images), gpu.name, capability, capability, capability, capability));
+}
+
+/// Makes the module of its PTX.
+void take(std::string_view text, bool is_made_by_nvcc, const KernelReader& reader,
+          const ModuleLimits& limits, DeviceMemory& memory, LoadedModule& loaded) {
+  if (is_made_by_nvcc) loaded.texts = ptx::KernelTexts::of(text);
+  // As ptxas gets it, so that both mean the same instruction by a line.
+  ptx::ModuleOfLines read =
+      ptx::parse_one_a_line(loaded.texts ? loaded.texts->without_kernels() : text);
+  const ptx::Module& module = read.module;
+  if (loaded.target == 0) loaded.target = architecture_of(module.target);
+  const unsigned capability = capability_of(reader.gpu);
+  if (loaded.target > capability) {
+    throw ModuleError(CudaError::invalid_ptx,
+                      fmt::format("the PTX is for {}, and the simulated {} is of compute_{}; "
+                                  "compile it with --gpu-architecture=compute_{}",
+                                  module.target, reader.gpu.name, capability, capability));
+  }
+  place_variables(module, limits, memory, loaded.symbols);
+  if (!loaded.texts) {
+    loaded.kernels = reader.read(std::move(read), loaded.addresses(), limits.naming);
+    return;
+  }
+  for (std::size_t i = 0; i < loaded.texts->size(); ++i) {
+    loaded.kernels.push_back(unread_kernel(loaded.texts->name(i), limits.naming));
+  }
+}
+
+}  // namespace
+
+LoadedModule load_module(std::span<const std::byte> container, const KernelReader& reader,
+                         const ModuleLimits& limits, DeviceMemory& memory) {
   LoadedModule loaded;
   loaded.origin = limits.origin;
+  loaded.naming = limits.naming;
   try {
     const std::vector<FatImage> images = images_of(container, limits.image_bytes);
     for (const FatImage& image : images) loaded.image_bytes += image.payload.size();
-    const FatImage* image = fatbin::newest_ptx(images, capability);
-    if (image == nullptr && limits.origin == protocol::ImageOrigin::device_linked) {
-      throw ModuleError(
-          CudaError::no_kernel_image_for_device,
-          "the program was device-linked (nvcc -rdc=true or -dc), which leaves machine code alone, "
-          "and the simulated GPU needs PTX: build without -rdc=true, with the device functions "
-          "that "
-          "a kernel calls in its own file or in a header");
-    }
-    if (image == nullptr) {
-      throw ModuleError(
-          CudaError::no_kernel_image_for_device,
-          fmt::format(
-              "the program holds {}, and the simulated {} needs PTX of compute_{} or older; "
-              "build with -gencode arch=compute_{},code=[sm_{},compute_{}]",
-              describe(images), gpu.name, capability, capability, capability, capability));
-    }
-    // As ptxas gets it, so that both mean the same instruction by a line.
-    auto [module, text] = ptx::parse_one_a_line(
-        {reinterpret_cast<const char*>(image->payload.data()), image->payload.size()});
-    if (assembler != nullptr) {
-      // What may not be named may not be remembered, either.
-      std::string architecture = machine_code::architecture_of(text, capability);
-      loaded.code = std::make_shared<const machine_code::PendingCode>(
-          *assembler, std::move(text), std::move(architecture), naming != Naming::none);
-    }
-    if (naming == Naming::none) forget_places(module);
-    loaded.target = image->architecture != 0 ? image->architecture : architecture_of(module.target);
-    if (loaded.target > capability) {
-      throw ModuleError(CudaError::invalid_ptx,
-                        fmt::format("the PTX is for {}, and the simulated {} is of compute_{}; "
-                                    "compile it with --gpu-architecture=compute_{}",
-                                    module.target, gpu.name, capability, capability));
-    }
-    place_variables(module, limits, memory, loaded.symbols);
-    SymbolTable addresses;
-    for (const auto& [name, symbol] : loaded.symbols) addresses[name] = symbol.address;
-    loaded.program = lower(module, addresses);
-    for (const std::string& name : kernel_names(*loaded.program)) {
-      loaded.kernels.push_back(describe_kernel(*loaded.program, name, gpu, naming));
-    }
+    const FatImage& image = choose(images, limits.origin, reader.gpu);
+    loaded.target = image.architecture;
+    take({reinterpret_cast<const char*>(image.payload.data()), image.payload.size()},
+         is_container(container), reader, limits, memory, loaded);
   } catch (const ModuleError&) {
     unload_module(loaded, memory);
     throw;
@@ -297,56 +267,22 @@ LoadedModule load_module(std::span<const std::byte> container, const gpu_spec::G
   return loaded;
 }
 
+void read_kernel(LoadedModule& module, std::size_t kernel, const KernelReader& reader) {
+  if (module.kernels.at(kernel).program != nullptr) return;
+  try {
+    std::vector<LoadedKernel> read =
+        reader.read(ptx::parse_one_a_line(module.texts.value().with_only(kernel)),
+                    module.addresses(), module.naming);
+    module.kernels[kernel] = std::move(read.at(0));
+  } catch (const std::bad_alloc&) {
+    throw ModuleError(CudaError::memory_allocation, "the kernel does not fit in memory");
+  } catch (const std::exception& error) {
+    throw ModuleError(CudaError::invalid_ptx, error.what());
+  }
+}
+
 void unload_module(const LoadedModule& module, DeviceMemory& memory) {
   for (const auto& [name, symbol] : module.symbols) memory.release(symbol.address);
-}
-
-namespace {
-
-/// Each launch is recorded under its kernel's name.
-std::string clipped(std::string name) {
-  constexpr std::size_t kLongestShown = 1000;
-  if (name.size() <= kLongestShown) return name;
-  name.resize(kLongestShown - 3);
-  return name + "...";
-}
-
-}  // namespace
-
-std::string kernel_display_name(const std::string& mangled) {
-  std::string name = demangled(mangled);
-  if (name == mangled) return clipped(mangled);
-
-  // Drop the parameter list: the last parenthesis that opens outside of template arguments.
-  int angle = 0;
-  std::size_t last_open = std::string::npos;
-  std::size_t name_start = 0;
-  for (std::size_t i = 0; i < name.size(); ++i) {
-    if (name[i] == '<') ++angle;
-    if (name[i] == '>') --angle;
-    if (angle != 0) continue;
-    if (name.compare(i, 21, "(anonymous namespace)") == 0) {
-      i += 20;
-      continue;
-    }
-    if (name[i] == ' ' && last_open == std::string::npos) name_start = i + 1;
-    if (name[i] == '(' && last_open == std::string::npos) last_open = i;
-  }
-  if (last_open != std::string::npos) name.resize(last_open);
-  name.erase(0, std::min(name_start, name.size()));
-  // nvcc puts what has internal linkage into a namespace of its own: _INTERNAL_<hash>_<file>.
-  if (name.starts_with("_INTERNAL_") && name.find("::") != std::string::npos) {
-    name.erase(0, name.find("::") + 2);
-  }
-  return clipped(std::move(name));
-}
-
-void name_calls(Finding& finding) {
-  const auto name_in = [](AccessSite& site) {
-    for (InlinedCall& call : site.inlined_at) call.function = kernel_display_name(call.function);
-  };
-  name_in(finding.where);
-  if (finding.other) name_in(*finding.other);
 }
 
 }  // namespace simgpu

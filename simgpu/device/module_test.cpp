@@ -16,42 +16,7 @@
 namespace simgpu {
 namespace {
 
-using ::testing::EndsWith;
 using ::testing::SizeIs;
-using ::testing::StartsWith;
-
-TEST(KernelDisplayName, IsTheNameInTheSource) {
-  EXPECT_EQ(kernel_display_name("_Z10gemm_tiledPKfS0_Pfiii"), "gemm_tiled");
-  EXPECT_EQ(kernel_display_name("_Z6rotateILi128EEvPd"), "rotate<128>");
-  EXPECT_EQ(kernel_display_name("_ZN3lab6kernelEPf"), "lab::kernel");
-  EXPECT_EQ(kernel_display_name("_ZN23_INTERNAL_857f_4_f_cu_112_GLOBAL__N_15scaleEPf"),
-            "(anonymous namespace)::scale");
-  EXPECT_EQ(kernel_display_name("_ZN23_INTERNAL_857f_4_f_cu_112_GLOBAL__N_15scaleILi64EEEvPf"),
-            "(anonymous namespace)::scale<64>")
-      << "of a template, whose return type comes first";
-  EXPECT_EQ(kernel_display_name("not_mangled"), "not_mangled");
-  EXPECT_EQ(kernel_display_name("f"), "f") << "an extern C function, not the type float";
-}
-
-/// f<t<t<t<…>, t<…>>, …>>: each level writes the one before twice, in a few characters.
-std::string name_that_doubles(int levels) {
-  constexpr const char* kDigits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
-  std::string name = "_Z1fI1tIiiE";
-  for (int level = 0; level < levels; ++level) {
-    const std::string before = std::string("S") + kDigits[level] + "_";
-    name += "S_I" + before + before + "E";
-  }
-  return name + "Evv";
-}
-
-TEST(KernelDisplayName, DoesNotGrowBeyondAllBounds) {
-  EXPECT_THAT(kernel_display_name(name_that_doubles(2)), StartsWith("f<"));
-  const std::string hostile = name_that_doubles(34);  // 10^9 characters
-  EXPECT_EQ(kernel_display_name(hostile), hostile);
-  const std::string shown = kernel_display_name(std::string(1'000'000, 'k'));
-  EXPECT_THAT(shown, SizeIs(::testing::Le(1000)));
-  EXPECT_THAT(shown, EndsWith("..."));
-}
 
 /// A fat binary with one piece of plain PTX.
 std::string container_of(std::string text) {
@@ -92,7 +57,7 @@ TEST(LoadModule, WritesOnlyTheInitialBytesThatAreGiven) {
   const std::string container = container_of(
       ".version 8.0\n.target sm_80\n.address_size 64\n"
       ".global .align 4 .b8 table[1000000000] = {1, 2, 3};\n");
-  const LoadedModule module = load_module(bytes_of(container), gpu, kAmple, memory);
+  const LoadedModule module = load_module(bytes_of(container), {gpu}, kAmple, memory);
   std::array<std::byte, 4> first{};
   ASSERT_TRUE(memory.read(module.symbols.at("table").address, first));
   EXPECT_EQ(first, (std::array{std::byte{1}, std::byte{2}, std::byte{3}, std::byte{0}}));
@@ -107,9 +72,70 @@ TEST(LoadModule, KeepsKernelsFromStoringToConstants) {
   const std::string container = container_of(
       ".version 8.0\n.target sm_80\n.address_size 64\n"
       ".global .align 4 .b8 table[8];\n.const .align 4 .b8 weights[8];\n");
-  const LoadedModule module = load_module(bytes_of(container), gpu, kAmple, memory);
+  const LoadedModule module = load_module(bytes_of(container), {gpu}, kAmple, memory);
   EXPECT_FALSE(memory.find(module.symbols.at("table").address)->read_only);
   EXPECT_TRUE(memory.find(module.symbols.at("weights").address)->read_only);
+}
+
+class UsedKernels : public ::testing::Test {
+ protected:
+  static std::string kernel(const std::string& name, const std::string& body) {
+    return ".visible .entry " + name + "(.param .u64 p) { " + body + " }\n";
+  }
+  CudaError load(const std::string& kernels) {
+    return device_.modules().load(bytes_of(container_of(kPtx + kernels)), &module_);
+  }
+  CudaError launch(std::uint64_t kernel) {
+    return device_.launches().launch(
+        {.module = module_, .kernel = kernel, .grid = {1, 1, 1}, .block = {32, 1, 1}},
+        std::vector<std::byte>(8));
+  }
+  const std::vector<Finding>& findings() { return device_.log().activity().findings; }
+
+  Device device_{gpu_spec::load(std::string(ROOFLAB_SOURCE_DIR) + "/specs/gpus/a100.toml"),
+                 {.workers = 1, .memory_limit = 1 << 20}};
+  std::uint64_t module_ = 0;
+};
+
+TEST_F(UsedKernels, AreReadWhenTheyAreUsedAndNoOthers) {
+  ASSERT_EQ(load(kernel("first", "ret;") + kernel("second", "add.u32 %no, ; ret;")),
+            CudaError::success)
+      << "the second means nothing, and nobody has asked for it";
+  const LoadedModule& loaded = *device_.modules().find(module_);
+  ASSERT_THAT(loaded.kernels, SizeIs(2));
+  EXPECT_EQ(*loaded.kernels[0].display_name, "first");
+  EXPECT_FALSE(loaded.kernels[0].program);
+  EXPECT_EQ(launch(0), CudaError::success);
+  EXPECT_TRUE(loaded.kernels[0].program);
+  EXPECT_FALSE(loaded.kernels[1].program);
+  EXPECT_THAT(findings(), SizeIs(0));
+}
+
+TEST_F(UsedKernels, ThatMeanNothingAreToldOf) {
+  ASSERT_EQ(load(kernel("first", "add.u32 %no, ; ret;")), CudaError::success);
+  EXPECT_EQ(launch(0), CudaError::invalid_device_function);
+  ASSERT_THAT(findings(), SizeIs(1));
+  EXPECT_EQ(findings()[0].code, Code("RL0312"));
+  EXPECT_EQ(findings()[0].kernel, "first");
+  EXPECT_THAT(findings()[0].message, ::testing::HasSubstr("expected"));
+  EXPECT_EQ(launch(1), CudaError::invalid_device_function) << "there is none";
+  EXPECT_THAT(findings(), SizeIs(1));
+}
+
+TEST_F(UsedKernels, ShareTheirVariables) {
+  ASSERT_EQ(
+      load(".global .u32 count;\n" +
+           kernel("set", ".reg .b32 %r<2>; mov.u32 %r1, 7; st.global.u32 [count], %r1; ret;") +
+           kernel("doubled",
+                  ".reg .b32 %r<2>; ld.global.u32 %r1, [count]; add.u32 %r1, %r1, %r1; "
+                  "st.global.u32 [count], %r1; ret;")),
+      CudaError::success);
+  EXPECT_EQ(launch(0), CudaError::success);
+  EXPECT_EQ(launch(1), CudaError::success);
+  std::array<std::byte, 4> count{};
+  ASSERT_TRUE(
+      device_.memory().read(device_.modules().find(module_)->symbols.at("count").address, count));
+  EXPECT_EQ(count[0], std::byte{14});
 }
 
 TEST(LoadModule, SaysThatADeviceLinkedProgramHasNoPtx) {
@@ -121,7 +147,7 @@ TEST(LoadModule, SaysThatADeviceLinkedProgramHasNoPtx) {
   ModuleLimits limits = kAmple;
   const auto message = [&] {
     try {
-      load_module(bytes_of(container), gpu, limits, memory);
+      load_module(bytes_of(container), {gpu}, limits, memory);
     } catch (const ModuleError& error) {
       return std::string(error.what());
     }
@@ -226,16 +252,15 @@ std::string forged(const std::string& ptx, std::span<const std::byte> code,
 class MachineCode : public ::testing::Test {
  protected:
   std::vector<std::byte> code_of(const std::string& ptx) const {
-    return assembler_.assemble(kPtx + ptx, "sm_80", stop_).cubin;
+    return assembler_.assemble(kPtx + ptx, "sm_80").cubin;
   }
   /// What a program is told of the kernel of a container.
   LoadedKernel kernel_of(const std::string& container) {
     std::uint64_t handle = 0;
     EXPECT_EQ(device_.modules().load(bytes_of(container), &handle), CudaError::success);
-    return device_.modules().find_settled(handle)->kernels.at(0);
+    return *device_.modules().find_kernel(handle, 0);
   }
 
-  const std::atomic<bool> stop_ = false;
   const machine_code::Assembler assembler_{
       {.command = {machine_code::find_ptxas().string()}, .version = "of the test"}};
   Device device_{gpu_spec::load(std::string(ROOFLAB_SOURCE_DIR) + "/specs/gpus/a100.toml"),
@@ -341,7 +366,7 @@ TEST_F(MachineCode, IsEstimatedWithoutAnAssembler) {
   std::uint64_t handle = 0;
   const std::string forgery = forged(kPtx + kernel_with(60), code_of(kernel_with(1)), 80);
   ASSERT_EQ(device.modules().load(bytes_of(forgery), &handle), CudaError::success);
-  const LoadedKernel& kernel = device.modules().find_settled(handle)->kernels.at(0);
+  const LoadedKernel& kernel = *device.modules().find_kernel(handle, 0);
   EXPECT_TRUE(kernel.is_estimated);
   EXPECT_GE(kernel.registers, 60U);
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "simgpu/device/kernel_names.h"
 #include "simgpu/exec/kept_stores.h"
 
 namespace simgpu {

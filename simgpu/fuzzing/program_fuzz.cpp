@@ -57,8 +57,9 @@ void run(std::span<const std::byte> program, std::size_t variant) {
     const std::size_t kernels =
         std::min(device.modules().find(handle)->kernels.size(), kMostKernels);
     for (std::size_t i = 0; i < kernels && !device.fault().is_raised(); ++i) {
-      const std::vector<std::byte> parameters =
-          parameters_of(*device.modules().find(handle)->kernels[i].info, buffer);
+      const simgpu::LoadedKernel* const kernel = device.modules().find_kernel(handle, i);
+      if (kernel == nullptr) continue;
+      const std::vector<std::byte> parameters = parameters_of(*kernel->info, buffer);
       device.launches().launch(
           {.module = handle, .kernel = i, .grid = {3, 1, 1}, .block = {40, 1, 1}}, parameters);
     }

@@ -86,7 +86,7 @@ std::size_t kernel_index(const LoadedModule& module, const std::string& name) {
   std::string known;
   for (std::size_t i = 0; i < module.kernels.size(); ++i) {
     if (*module.kernels[i].display_name == name) matching.push_back(i);
-    known += (i == 0 ? "" : ", ") + module.kernels[i].info->name;
+    known += (i == 0 ? "" : ", ") + module.kernels[i].name;
   }
   if (matching.size() == 1) return matching[0];
   throw SimulatedGpuError(fmt::format("{} kernel is called {}; the module has: {}",
@@ -160,7 +160,9 @@ void SimulatedGpu::launch(std::uint64_t module, const std::string& kernel, Dim3 
                           std::uint32_t dynamic_shared_bytes) {
   const LoadedModule& loaded = impl_->module(module);
   const std::size_t index = kernel_index(loaded, kernel);
-  const auto parameters = parameters_of(*loaded.kernels[index].info, arguments);
+  const LoadedKernel* const found = impl_->device.modules().find_kernel(module, index);
+  impl_->check(found == nullptr ? CudaError::invalid_ptx : CudaError::success, kernel);
+  const auto parameters = parameters_of(*found->info, arguments);
   const protocol::LaunchMessage message{.module = module,
                                         .kernel = index,
                                         .grid = grid,

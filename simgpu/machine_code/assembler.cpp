@@ -13,6 +13,7 @@
 #include <sstream>
 #include <utility>
 
+#include "simgpu/ptx/kernel_texts.h"
 #include "simgpu/ptx/one_a_line.h"
 #include "simgpu/ptx/parser.h"
 #include "simgpu/toolchain/bounded_command.h"
@@ -75,6 +76,14 @@ std::map<std::string, std::vector<fatbin::Spills>> spills_in(std::span<const std
   }
 }
 
+std::string in_lines(std::string_view ptx) {
+  try {
+    return ptx::one_instruction_a_line(ptx);
+  } catch (const ptx::ParseError&) {
+    return std::string(ptx);
+  }
+}
+
 Assembled made(std::vector<std::byte> cubin) {
   Assembled assembled{.end = Assembled::End::made};
   assembled.resources = fatbin::read_resources(cubin);
@@ -109,11 +118,9 @@ std::string version_of(const fs::path& ptxas) {
   const toolchain::WorkFolder folder(fs::temp_directory_path());
   if (folder.path().empty()) return {};
   const fs::path output = folder.path() / "version";
-  const std::atomic<bool> stop = false;
   const bool ran =
       toolchain::run_bounded(
-          {.words = {ptxas.string(), "--version"}, .output = output.string(), .bounds = kBounds},
-          stop)
+          {.words = {ptxas.string(), "--version"}, .output = output.string(), .bounds = kBounds})
           .succeeded();
   return ran ? text_of_file(output) : "";
 }
@@ -131,21 +138,22 @@ std::string architecture_of(std::string_view ptx, unsigned capability) {
   return is_own_variant ? std::string(target) : architecture;
 }
 
-std::string as_assembled(std::string_view ptx) {
-  try {
-    return ptx::one_instruction_a_line(ptx);
-  } catch (const ptx::ParseError&) {
-    return std::string(ptx);
-  }
+std::vector<std::string> as_assembled(std::string_view ptx) {
+  const std::optional<ptx::KernelTexts> kernels = ptx::KernelTexts::of(ptx);
+  if (!kernels || kernels->size() == 0) return {in_lines(ptx)};
+  std::vector<std::string> texts;
+  for (std::size_t i = 0; i < kernels->size(); ++i)
+    texts.push_back(in_lines(kernels->with_only(i)));
+  return texts;
 }
 
 Assembler::Assembler(AssemblerOptions options)
     : options_(std::move(options)), cache_(options_.folder, kMostKept) {}
 
 Assembled Assembler::assemble(std::string_view ptx, const std::string& architecture,
-                              const std::atomic<bool>& stop, bool is_kept) const {
+                              bool is_kept) const {
   if (options_.command.empty()) return unavailable("there is no ptxas");
-  if (!is_kept) return make(ptx, architecture, stop);
+  if (!is_kept) return make(ptx, architecture);
   const std::string key =
       fmt::format("{}\n{} {}\n{}", options_.version, architecture, fmt::join(kOptions, " "), ptx);
   try {
@@ -153,13 +161,12 @@ Assembled Assembler::assemble(std::string_view ptx, const std::string& architect
   } catch (const fatbin::FatbinError&) {
     // Kept by an older version, say: it is made anew.
   }
-  Assembled assembled = make(ptx, architecture, stop);
+  Assembled assembled = make(ptx, architecture);
   if (assembled.end == Assembled::End::made) cache_.keep(key, assembled.cubin);
   return assembled;
 }
 
-Assembled Assembler::make(std::string_view ptx, const std::string& architecture,
-                          const std::atomic<bool>& stop) const {
+Assembled Assembler::make(std::string_view ptx, const std::string& architecture) const {
   const toolchain::WorkFolder folder(cache_.work_folder());
   const toolchain::WorkFolder outside(cache_.work_folder());
   if (folder.path().empty() || outside.path().empty())
@@ -174,8 +181,7 @@ Assembled Assembler::make(std::string_view ptx, const std::string& architecture,
   command.words.push_back("-arch=" + architecture);
   command.words.insert(command.words.end(), kOptions.begin(), kOptions.end());
   command.words.insert(command.words.end(), {"kernels.ptx", "-o", "kernels.cubin"});
-  const toolchain::CommandEnd end = toolchain::run_bounded(command, stop);
-  if (stop.load()) return unavailable("ptxas was stopped");
+  const toolchain::CommandEnd end = toolchain::run_bounded(command);
   const std::string messages = text_of_file(messages_file);
   if (end.stopped)
     return refused("it was stopped, after a minute of processor time or for want of memory");

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -54,9 +53,10 @@ struct Assembled {
 /// PTX's own .target.
 std::string architecture_of(std::string_view ptx, unsigned capability);
 
-/// PTX as an assembler is to get it: ptx::one_instruction_a_line(). What does not parse stays as it
-/// is, for ptxas to refuse.
-std::string as_assembled(std::string_view ptx);
+/// A module's PTX as an assembler is to get it: each kernel by itself where ptx::KernelTexts cuts
+/// them apart, ptx::one_instruction_a_line(). What does not parse stays as it is, for ptxas to
+/// refuse.
+std::vector<std::string> as_assembled(std::string_view ptx);
 
 /// Runs ptxas and keeps what it makes, by content: version, options, architecture and PTX decide.
 /// May be used by several threads at a time.
@@ -64,17 +64,16 @@ class Assembler {
  public:
   explicit Assembler(AssemblerOptions options);
 
-  /// @param ptx as_assembled(): spills are told by its lines. Untrusted: ptxas runs within bounds,
+  /// @param ptx one of as_assembled(): spills are told by its lines. Untrusted: ptxas runs within
+  /// bounds,
   ///            and by the command that was given
-  /// @param stop ends it early, as unavailable
   /// @param is_kept whether the folder may know of it: what is there tells the next program, by how
   ///                long it waits, that somebody had the same PTX
   Assembled assemble(std::string_view ptx, const std::string& architecture,
-                     const std::atomic<bool>& stop, bool is_kept = true) const;
+                     bool is_kept = true) const;
 
  private:
-  Assembled make(std::string_view ptx, const std::string& architecture,
-                 const std::atomic<bool>& stop) const;
+  Assembled make(std::string_view ptx, const std::string& architecture) const;
 
   AssemblerOptions options_;
   toolchain::CodeCache cache_;

@@ -5,10 +5,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <fstream>
-#include <thread>
-
-#include "simgpu/machine_code/pending_code.h"
+#include <future>
 
 namespace simgpu::machine_code {
 namespace {
@@ -16,6 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using End = Assembled::End;
 
 /// A kernel that keeps this many sums alive at a time.
@@ -62,7 +62,7 @@ class Machine : public ::testing::Test {
     return {.command = {(root_ / "ptxas").string()}, .version = version, .folder = folder_};
   }
   Assembled assemble(const std::string& ptx, const std::string& architecture = "sm_80") const {
-    return Assembler(options()).assemble(ptx, architecture, stop_);
+    return Assembler(options()).assemble(ptx, architecture);
   }
   fs::path only_file() const {
     for (const auto& entry : fs::directory_iterator(folder_)) {
@@ -74,7 +74,6 @@ class Machine : public ::testing::Test {
   const fs::path root_ =
       fs::path(::testing::TempDir()) / ("machine_code_" + std::to_string(getpid()));
   const fs::path folder_ = root_ / "kept";
-  const std::atomic<bool> stop_ = false;
 };
 
 TEST_F(Machine, KnowsTheRegistersOfEachKernel) {
@@ -95,7 +94,7 @@ TEST_F(Machine, MakesNothingTwice) {
   EXPECT_EQ(count_runs(), 2) << "another text";
   assemble(ptx_with(4), "sm_86");
   EXPECT_EQ(count_runs(), 3) << "another architecture";
-  Assembler(options("2")).assemble(ptx_with(4), "sm_80", stop_);
+  Assembler(options("2")).assemble(ptx_with(4), "sm_80");
   EXPECT_EQ(count_runs(), 4) << "another version";
 }
 
@@ -112,24 +111,26 @@ TEST_F(Machine, MakesAnewWhatIsDamaged) {
 TEST_F(Machine, WorksWithoutAFolderToKeepThingsIn) {
   AssemblerOptions none = options();
   none.folder.clear();
-  EXPECT_EQ(Assembler(none).assemble(ptx_with(4), "sm_80", stop_).end, End::made);
+  EXPECT_EQ(Assembler(none).assemble(ptx_with(4), "sm_80").end, End::made);
   none.folder = "/proc/nowhere";
-  EXPECT_EQ(Assembler(none).assemble(ptx_with(4), "sm_80", stop_).end, End::made);
+  EXPECT_EQ(Assembler(none).assemble(ptx_with(4), "sm_80").end, End::made);
 }
 
 TEST_F(Machine, ServesManyAtATime) {
   const Assembler assembler(options());
-  std::vector<std::unique_ptr<PendingCode>> pending;
+  std::vector<std::future<Assembled>> pending;
   for (int i = 0; i < 8; ++i) {
-    pending.push_back(std::make_unique<PendingCode>(assembler, ptx_with(4 + i % 2), "sm_80"));
+    pending.push_back(std::async(std::launch::async, [&assembler, sums = 4 + i % 2] {
+      return assembler.assemble(ptx_with(sums), "sm_80");
+    }));
   }
-  const unsigned registers[] = {
-      pending[0]->wait().resources.at("kernel").registers_per_thread,
-      pending[1]->wait().resources.at("kernel").registers_per_thread,
-  };
+  std::array<unsigned, 2> registers{};
   for (std::size_t i = 0; i < pending.size(); ++i) {
-    ASSERT_EQ(pending[i]->wait().end, End::made);
-    EXPECT_EQ(pending[i]->wait().resources.at("kernel").registers_per_thread, registers[i % 2]);
+    const Assembled assembled = pending[i].get();
+    ASSERT_EQ(assembled.end, End::made);
+    const unsigned taken = assembled.resources.at("kernel").registers_per_thread;
+    if (i < 2) registers.at(i) = taken;
+    EXPECT_EQ(taken, registers.at(i % 2));
   }
   EXPECT_EQ(assemble(ptx_with(4)).end, End::made);
 }
@@ -145,13 +146,12 @@ TEST_F(Machine, RefusesWhatNoGpuCouldLoadAndSaysWhy) {
 
 TEST_F(Machine, SaysThatNobodyKnowsWithoutAnAssemblerForTheGpu) {
   EXPECT_EQ(assemble(ptx_with(4), "sm_3").end, End::unavailable);
-  EXPECT_EQ(Assembler({.command = {}, .version = {}, .folder = {}})
-                .assemble(ptx_with(4), "sm_80", stop_)
-                .end,
-            End::unavailable);
+  EXPECT_EQ(
+      Assembler({.command = {}, .version = {}, .folder = {}}).assemble(ptx_with(4), "sm_80").end,
+      End::unavailable);
   AssemblerOptions gone = options();
   gone.command = {"/nowhere/ptxas"};
-  EXPECT_EQ(Assembler(gone).assemble(ptx_with(4), "sm_80", stop_).end, End::unavailable);
+  EXPECT_EQ(Assembler(gone).assemble(ptx_with(4), "sm_80").end, End::unavailable);
 }
 
 TEST_F(Machine, TakesNoWordOfAnAssemblerThatWasStoppedOrMadeNothing) {
@@ -165,12 +165,16 @@ TEST_F(Machine, TakesNoWordOfAnAssemblerThatWasStoppedOrMadeNothing) {
   EXPECT_EQ(assemble(ptx_with(4)).end, End::refused);
 }
 
-TEST_F(Machine, StopsWhenNobodyWaitsAnyMore) {
-  script("sleep 50");
-  const Assembler assembler(options());
-  const auto start = std::chrono::steady_clock::now();
-  { const PendingCode pending(assembler, ptx_with(4), "sm_80"); }
-  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20));
+TEST(AsAssembled, IsEachKernelByItself) {
+  const std::string one = ptx_with(4);
+  std::string other = one.substr(one.find(".visible"));
+  other.replace(other.find("kernel"), 6, "second");
+  const std::vector<std::string> texts = as_assembled(one + other);
+  ASSERT_EQ(texts.size(), 2U);
+  EXPECT_THAT(texts[0], AllOf(HasSubstr("entry kernel"), Not(HasSubstr("second"))));
+  EXPECT_THAT(texts[1], AllOf(HasSubstr("entry second"), Not(HasSubstr("kernel"))));
+  EXPECT_EQ(as_assembled(one + other + ".func helper() { ret; }\n").size(), 1U);
+  EXPECT_THAT(as_assembled("no PTX"), testing::ElementsAre("no PTX"));
 }
 
 TEST(Architecture, IsTheGpusOrThePtxsOwnVariantOfIt) {

@@ -109,7 +109,7 @@ CommandEnd end_of(int status) {
 
 }  // namespace
 
-CommandEnd run_bounded(const Command& command, const std::atomic<bool>& stop) {
+CommandEnd run_bounded(const Command& command) {
   std::vector<std::string> words = script_words(command);
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
@@ -135,7 +135,7 @@ CommandEnd run_bounded(const Command& command, const std::atomic<bool>& stop) {
   const auto deadline = steady_clock::now() + std::chrono::seconds(command.bounds.elapsed_seconds);
   int status = 0;
   while (waitpid(child, &status, WNOHANG) == 0) {
-    if (stop.load() || steady_clock::now() > deadline) {
+    if (steady_clock::now() > deadline) {
       kill(-child, SIGKILL);
       waitpid(child, &status, 0);
       return {.stopped = true};

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -27,13 +26,13 @@ struct Command {
 
 /// How a command ended.
 struct CommandEnd {
-  bool stopped = false;  ///< by `stop`, by a bound, or by a signal
+  bool stopped = false;  ///< by a bound, or by a signal
   int exit_code = -1;    ///< unless it was stopped; 126 or 127 when it could not be run
   bool succeeded() const { return !stopped && exit_code == 0; }
 };
 
-/// Runs a command within its bounds. It ends when `stop` is set, when its time is over, and with
-/// this process, however that ends.
-CommandEnd run_bounded(const Command& command, const std::atomic<bool>& stop);
+/// Runs a command within its bounds. It ends when its time is over, and with this process, however
+/// that ends.
+CommandEnd run_bounded(const Command& command);
 
 }  // namespace simgpu::toolchain

@@ -21,7 +21,7 @@ class BoundedCommand : public testing::Test {
   void TearDown() override { std::filesystem::remove_all(folder_); }
 
   CommandEnd run(std::vector<std::string> words) const {
-    return run_bounded({.words = std::move(words), .output = output()}, stop_);
+    return run_bounded({.words = std::move(words), .output = output()});
   }
   std::string output() const { return folder_ / "output"; }
   std::string printed() const {
@@ -31,7 +31,6 @@ class BoundedCommand : public testing::Test {
 
   const std::filesystem::path folder_ =
       std::filesystem::path(testing::TempDir()) / ("bounded-" + std::to_string(getpid()));
-  std::atomic<bool> stop_ = false;
 };
 
 /// False when it is gone, and when only its entry is left that nobody has asked for.
@@ -62,37 +61,24 @@ TEST_F(BoundedCommand, WorksInItsFolderAndKeepsItsErrors) {
   const CommandEnd end = run_bounded({.words = {"sh", "-c", "echo why >&2; echo made > here"},
                                       .folder = folder_,
                                       .output = output(),
-                                      .errors = output()},
-                                     stop_);
+                                      .errors = output()});
   EXPECT_TRUE(end.succeeded());
   EXPECT_EQ(printed(), "why\n");
   EXPECT_TRUE(std::filesystem::exists(folder_ / "here"));
-  EXPECT_EQ(run_bounded({.words = {"true"}, .folder = folder_ / "nowhere"}, stop_).exit_code, 126);
+  EXPECT_EQ(run_bounded({.words = {"true"}, .folder = folder_ / "nowhere"}).exit_code, 126);
 }
 
 TEST_F(BoundedCommand, IsStoppedBeyondItsBounds) {
   const auto stopped = [&](std::vector<std::string> words, Bounds bounds) {
-    return run_bounded({.words = std::move(words), .folder = folder_, .bounds = bounds}, stop_)
-        .stopped;
+    return run_bounded({.words = std::move(words), .folder = folder_, .bounds = bounds}).stopped;
   };
   EXPECT_TRUE(stopped({"sh", "-c", "while :; do :; done"}, {.processor_seconds = 1}));
   EXPECT_TRUE(stopped({"sleep", "50"}, {.elapsed_seconds = 1}));
   EXPECT_FALSE(run_bounded({.words = {"dd", "if=/dev/zero", "of=large", "bs=1M", "count=3"},
                             .folder = folder_,
-                            .bounds = {.file_bytes = 1 << 20}},
-                           stop_)
+                            .bounds = {.file_bytes = 1 << 20}})
                    .succeeded());
   EXPECT_LE(std::filesystem::file_size(folder_ / "large"), 1U << 20);
-}
-
-TEST_F(BoundedCommand, EndsWhenItIsStopped) {
-  const auto start = steady_clock::now();
-  std::jthread stopper([this] {
-    becomes_true([this] { return std::filesystem::exists(output()); });
-    stop_ = true;
-  });
-  EXPECT_TRUE(run({"sleep", "50"}).stopped);
-  EXPECT_LT(steady_clock::now() - start, std::chrono::seconds(40));
 }
 
 TEST_F(BoundedCommand, EndsWithItsChildrenWhenTheCallerIsKilled) {

@@ -11,7 +11,7 @@
 
 namespace simgpu {
 
-/// The last sampled launches whose outcome the next one like them has too: who times a kernel
+/// Where launches may be sampled, the last ones whose outcome the next one like them has too: who times a kernel
 /// launches it again and again. LaunchResult::touched says why such a launch need not execute.
 class KnownLaunches {
  public:

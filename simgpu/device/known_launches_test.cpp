@@ -348,14 +348,30 @@ TEST(RepeatedLaunch, ExecutesIfItDoesMoreThanStore) {
             0U);
 }
 
-TEST(RepeatedLaunch, ExecutesIfItWasNotSampled) {
-  const Script small = [](Program& program) {
+/// Three launches of a grid that is too small to be sampled.
+Script small_grid(const char* kernel) {
+  return [kernel](Program& program) {
     const std::uint64_t in = program.array(), out = program.array();
     for (int i = 0; i < 3; ++i) {
-      program.launch_grid(program.module(), {63, 1, 1}, "work_on", in, out, kTurns);
+      program.launch_grid(program.module(), {63, 1, 1}, kernel, in, out, kTurns);
     }
   };
-  EXPECT_EQ(repeats(small), 0U);
+}
+
+TEST(RepeatedLaunch, DoesNotExecuteAgainThoughItsGridWasTooSmallToBeSampled) {
+  EXPECT_EQ(repeats(small_grid("work_on")), 2U);
+  EXPECT_EQ(repeats(small_grid("work_from_now")), 0U);
+  EXPECT_EQ(repeats(small_grid("work_and_say")), 0U);
+  EXPECT_EQ(repeats([](Program& program) {
+              const std::uint64_t data = program.array();
+              for (int i = 0; i < 3; ++i) {
+                program.launch_grid(program.module(), {63, 1, 1}, "work_in_place", data, kTurns);
+              }
+            }),
+            0U);
+}
+
+TEST(RepeatedLaunch, ExecutesWhereNoneMayBeSampled) {
   EXPECT_EQ(repeats(twice([](Program&, std::uint64_t, std::uint64_t) {}),
                     {.workers = 2, .checkers = false}),
             0U);

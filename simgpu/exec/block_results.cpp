@@ -54,7 +54,7 @@ Collector::Collector(const LaunchContext& launch)
 }
 
 void Collector::retire(FinishedBlock block, bool ran_alone) {
-  if (launch_.notes_stores && block.traffic) touched_.add_stores(*block.traffic);
+  note_touched(block.traffic.get());
   if (launch_.places && block.traffic) places_.add(*block.traffic);
   if (phases_ && block.traffic) phases_->add(*block.traffic);
   if (stale_loads_ && block.traffic) stale_loads_->add(*block.traffic);
@@ -63,6 +63,16 @@ void Collector::retire(FinishedBlock block, bool ran_alone) {
   traffic_.retire(std::move(block.traffic), keeps_values ? &launch_.memory : nullptr);
   for (const RawFinding& raw : block.findings) findings_.add(raw);
   printed_.append(block.printed);
+}
+
+void Collector::note_touched(const TrafficLog* log) {
+  if (!launch_.notes_stores) return;
+  if (log == nullptr) {
+    is_all_logged_ = false;
+    return;
+  }
+  touched_.add_loads(*log);
+  touched_.add_stores(*log);
 }
 
 /// What is known of whole blocks first: a phase adds only pairs of instructions that it alone
@@ -87,7 +97,6 @@ void Collector::finish(LaunchResult& result, std::uint32_t shared_bytes) {
   add_loads(result.loads, traffic_.loads());
   if (launch_.sectors) result.sectors = traffic_.touched();
   if (launch_.places) result.places = places_.take();
-  if (launch_.notes_stores) touched_.note_changes(launch_.memory);
   if (launch_.checkers) add_conflicts();
   for (const RawFinding& raw : findings_.take()) {
     if (is_of_a_library(raw, launch_.kernel.info) || is_only_guessed(raw, launch_.kernel.info)) {
@@ -97,6 +106,12 @@ void Collector::finish(LaunchResult& result, std::uint32_t shared_bytes) {
                                          launch_.request.block, shared_bytes));
   }
   result.printed = printed_.take();
+  if (!launch_.notes_stores) return;
+  touched_.note_changes(launch_.memory);
+  const bool only_stores = result.findings.empty() && result.printed.empty();
+  if (is_all_logged_ && only_stores && !launch_.kernel.info.reads_time) {
+    result.touched = touched_.constant();
+  }
 }
 
 void fill_result(const LaunchContext& launch, const CounterSums& sums,

@@ -46,12 +46,14 @@ class Collector {
  private:
   static constexpr std::size_t kMostPrinted = std::size_t{8} << 20;
 
+  void note_touched(const TrafficLog* log);
   void add_conflicts();
 
   const LaunchContext& launch_;
   LaunchTraffic traffic_;
   SmLoads sms_;
   TouchedMemory touched_;
+  bool is_all_logged_ = true;
   PlaceSets places_;
   FindingList findings_;
   std::unique_ptr<GridPhases> phases_;               ///< of a cooperative launch that is checked

@@ -103,9 +103,9 @@ struct LaunchResult {
   /// it was.
   SettledBytes settled;
 
-  /// Of a sampled launch without findings that is done again with the same result, and leaves
-  /// memory as it is, while nobody else changes `touched`: the allocations (by base address) that
-  /// the blocks which ran read or wrote. nullopt when that cannot be said.
+  /// Of a launch without findings, where launches may be sampled: it is done again with the same
+  /// result, and leaves memory as it is, while nobody else changes `touched`, the allocations (by
+  /// base address) that the blocks which ran read or wrote. nullopt when that cannot be said.
   ///
   /// Blocks that did not run need not be counted in: neither the result nor memory has anything
   /// from theirs. Those that ran read what they read before, from allocations that they do not

@@ -94,7 +94,7 @@ std::unique_ptr<Device> open_auto(const DeviceOptions& options) {
 }
 
 DeviceStatus unusable(const std::string& id, const std::string& message) {
-  const Refusal refusal = refusal_in(message);
+  const OpeningRefusal refusal = refusal_in(message);
   return {.id = id, .name = {}, .reason = refusal.reason, .remedy = refusal.remedy};
 }
 

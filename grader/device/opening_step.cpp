@@ -5,7 +5,7 @@
 
 namespace rooflab {
 
-Refusal refusal_in(const std::string& message) {
+OpeningRefusal refusal_in(const std::string& message) {
   const std::size_t split = message.rfind("; ");
   if (split == std::string::npos) return {message, ""};
   return {message.substr(0, split), message.substr(split + 2)};
@@ -13,7 +13,7 @@ Refusal refusal_in(const std::string& message) {
 
 void OpeningSteps::take(const std::string& name, const std::function<std::string()>& step) const {
   const auto tell_of_failure = [&](const std::string& message) {
-    const Refusal refusal = refusal_in(message);
+    const OpeningRefusal refusal = refusal_in(message);
     if (tell_) tell_({name, false, refusal.reason, refusal.remedy});
   };
   try {

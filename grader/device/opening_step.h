@@ -14,11 +14,11 @@ struct OpeningStep {
 };
 
 /// "reason; remedy" of a DeviceError, taken apart; the remedy is empty where it says none.
-struct Refusal {
+struct OpeningRefusal {
   std::string reason;
   std::string remedy;
 };
-Refusal refusal_in(const std::string& message);
+OpeningRefusal refusal_in(const std::string& message);
 
 /// Takes the steps of an opening, and tells of each.
 class OpeningSteps {

@@ -5,13 +5,13 @@
 #include <optional>
 #include <utility>
 
-#include "simgpu/checkers/byte_set.h"
 #include "simgpu/checkers/findings.h"
 #include "simgpu/checkers/global_races.h"
 #include "simgpu/checkers/lane_pattern.h"
 #include "simgpu/checkers/memory_races.h"
 #include "simgpu/checkers/stale_loads.h"
 #include "simgpu/checkers/warp_order.h"
+#include "simgpu/checkers/written_bytes.h"
 
 namespace simgpu {
 namespace {
@@ -120,8 +120,8 @@ struct BlockCheckers::State {
   MemoryRaces races;
   GlobalRaces global_races;
   std::optional<StaleLoads> stale_loads;  ///< where the kernel has loads that may be
-  ByteSet shared;
-  ByteSet local;  ///< of all threads, one after the other
+  WrittenBytes shared;
+  WrittenBytes local;  ///< of all threads, one after the other
   FindingList findings;
   std::vector<Unwritten> unwritten;  ///< by the last access: one at most
 };

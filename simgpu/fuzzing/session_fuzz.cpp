@@ -26,8 +26,8 @@
 namespace {
 
 using namespace simgpu;  // NOLINT(google-build-using-namespace): one file, all of it about these
-using fuzzing::Choices;
 using fuzzing::kProgram;
+using fuzzing::SessionChoices;
 using protocol::ControlOperation;
 using protocol::GuestOperation;
 
@@ -415,7 +415,7 @@ class Session {
     if (device_.allocations().free_bytes() > kMemoryLimit) __builtin_trap();
   }
 
-  Choices choices_;
+  SessionChoices choices_;
   Device device_;
   ControlSession control_;
   std::optional<GuestSession> guest_;  ///< another one after a message that is none

@@ -77,9 +77,9 @@ AGAIN:
 )";
 
 /// The input, taken from the front; zeros when it is used up.
-class Choices {
+class SessionChoices {
  public:
-  explicit Choices(std::span<const std::byte> bytes) : rest_(bytes) {}
+  explicit SessionChoices(std::span<const std::byte> bytes) : rest_(bytes) {}
   bool empty() const { return rest_.empty(); }
   template <typename T>
   T raw() {

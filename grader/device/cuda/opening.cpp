@@ -195,7 +195,7 @@ class Proof {
   const OpenedGpu& gpu_;
   std::optional<SharedPool> pool_;
   Descriptor memory_;
-  std::optional<DeviceBuffer> x_, y_;
+  std::optional<PlacedBuffer> x_, y_;
   Words input_{};
   std::optional<GuestProcess> guest_;  // it ends before its memory does
 };

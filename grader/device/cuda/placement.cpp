@@ -26,18 +26,18 @@ SharedPool::SharedPool(std::shared_ptr<const CudaApi> api, int device)
 
 SharedPool::~SharedPool() { api_->release_pool(pool_); }
 
-DeviceBuffer::DeviceBuffer(std::shared_ptr<const CudaApi> api, const SharedPool& pool,
+PlacedBuffer::PlacedBuffer(std::shared_ptr<const CudaApi> api, const SharedPool& pool,
                            std::size_t bytes)
     : api_(std::move(api)),
       address_(api_->allocate(pool.get(), whole_pages(bytes))),
       bytes_(bytes) {}
 
-DeviceBuffer::DeviceBuffer(DeviceBuffer&& other) noexcept
+PlacedBuffer::PlacedBuffer(PlacedBuffer&& other) noexcept
     : api_(std::move(other.api_)),
       address_(std::exchange(other.address_, nullptr)),
       bytes_(other.bytes_) {}
 
-DeviceBuffer::~DeviceBuffer() {
+PlacedBuffer::~PlacedBuffer() {
   if (address_ != nullptr) {
     api_->release(address_);
   }
@@ -66,7 +66,7 @@ Placement::Placement(const std::shared_ptr<const CudaApi>& api, int device, cons
 double Placement::prepare(const Problem& contents) const {
   const bool fits = std::ranges::equal(
       contents.tensors, buffers_, {}, [](const Tensor& tensor) { return tensor.bytes(); },
-      [](const DeviceBuffer& buffer) { return buffer.bytes(); });
+      [](const PlacedBuffer& buffer) { return buffer.bytes(); });
   if (!fits) {
     throw DeviceError("inputs drawn anew have other sizes than the case; look at the oracle");
   }
@@ -83,7 +83,7 @@ double Placement::prepare(const Problem& contents) const {
 void Placement::write(const Problem& contents) const {
   for (std::size_t i = 0; i < buffers_.size(); ++i) {
     const Tensor& tensor = contents.tensors[i];
-    const DeviceBuffer& buffer = buffers_[i];
+    const PlacedBuffer& buffer = buffers_[i];
     if (buffer.bytes() == 0) {
       continue;
     }
@@ -110,11 +110,11 @@ void Placement::flush_l2() const {
 }
 
 std::vector<std::vector<std::byte>> Placement::read_from(
-    const std::function<const DeviceBuffer&(std::size_t)>& buffer_of) const {
+    const std::function<const PlacedBuffer&(std::size_t)>& buffer_of) const {
   api_->synchronize();
   std::vector<std::vector<std::byte>> contents;
   for (std::size_t i = 0; i < buffers_.size(); ++i) {
-    const DeviceBuffer& buffer = buffer_of(i);
+    const PlacedBuffer& buffer = buffer_of(i);
     auto& bytes = contents.emplace_back(buffer.bytes());
     if (!bytes.empty()) {
       api_->copy_to_host(bytes.data(), buffer.address(), bytes.size());
@@ -124,7 +124,7 @@ std::vector<std::vector<std::byte>> Placement::read_from(
 }
 
 std::vector<std::vector<std::byte>> Placement::read() const {
-  return read_from([this](std::size_t i) -> const DeviceBuffer& { return buffers_[i]; });
+  return read_from([this](std::size_t i) -> const PlacedBuffer& { return buffers_[i]; });
 }
 
 void Placement::take_outputs() const {
@@ -136,7 +136,7 @@ void Placement::take_outputs() const {
 }
 
 std::vector<std::vector<std::byte>> Placement::read_taken() const {
-  return read_from([this](std::size_t i) -> const DeviceBuffer& {
+  return read_from([this](std::size_t i) -> const PlacedBuffer& {
     return taken_[i] ? *taken_[i] : buffers_[i];
   });
 }

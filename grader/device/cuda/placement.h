@@ -29,12 +29,12 @@ class SharedPool {
 };
 
 /// Memory of a pool, in whole pages, so that what runs past the end of a tensor meets no other.
-class DeviceBuffer {
+class PlacedBuffer {
  public:
-  DeviceBuffer(std::shared_ptr<const CudaApi> api, const SharedPool& pool, std::size_t bytes);
-  DeviceBuffer(DeviceBuffer&& other) noexcept;
-  DeviceBuffer& operator=(DeviceBuffer&&) = delete;
-  ~DeviceBuffer();
+  PlacedBuffer(std::shared_ptr<const CudaApi> api, const SharedPool& pool, std::size_t bytes);
+  PlacedBuffer(PlacedBuffer&& other) noexcept;
+  PlacedBuffer& operator=(PlacedBuffer&&) = delete;
+  ~PlacedBuffer();
   void* address() const { return address_; }
   std::size_t bytes() const { return bytes_; }
 
@@ -86,18 +86,18 @@ class Placement {
   void write(const Problem& contents) const;
   void flush_l2() const;
   std::vector<std::vector<std::byte>> read_from(
-      const std::function<const DeviceBuffer&(std::size_t)>& buffer_of) const;
+      const std::function<const PlacedBuffer&(std::size_t)>& buffer_of) const;
 
   std::shared_ptr<const CudaApi> api_;
   const Problem& problem_;
   SharedPool pool_;
   Descriptor descriptor_;
-  DeviceBuffer flush_;
-  std::vector<DeviceBuffer> buffers_;
+  PlacedBuffer flush_;
+  std::vector<PlacedBuffer> buffers_;
   std::optional<SharedPool> own_pool_;   ///< of a placement for timed calls; never exported
-  std::optional<DeviceBuffer> scratch_;  ///< what is read of flush_ goes here, piece by piece
+  std::optional<PlacedBuffer> scratch_;  ///< what is read of flush_ goes here, piece by piece
   /// What was taken of each tensor, where there is anything to take.
-  std::vector<std::optional<DeviceBuffer>> taken_;
+  std::vector<std::optional<PlacedBuffer>> taken_;
 };
 
 }  // namespace rooflab

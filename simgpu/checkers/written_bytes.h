@@ -6,7 +6,7 @@
 namespace simgpu {
 
 /// Which bytes of a small memory have been written.
-class ByteSet {
+class WrittenBytes {
  public:
   /// Empties the set and makes it one of `bytes` bytes.
   void reset(std::uint64_t bytes) { words_.assign((bytes + 63) / 64, 0); }

@@ -11,8 +11,9 @@
 
 namespace simgpu {
 
-/// Where launches may be sampled, the last ones whose outcome the next one like them has too: who times a kernel
-/// launches it again and again. LaunchResult::touched says why such a launch need not execute.
+/// Where launches may be sampled, the last ones whose outcome the next one like them has too: who
+/// times a kernel launches it again and again. LaunchResult::touched says why such a launch need
+/// not execute.
 class KnownLaunches {
  public:
   static constexpr std::size_t kMost = 256;

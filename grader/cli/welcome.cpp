@@ -74,6 +74,17 @@ std::string progress_words(const PartProgress& progress) {
   return words + fmt::format(", on {}", progress.last->device);
 }
 
+/// Where one stands on each ladder that has been begun.
+void print_ladders(std::ostream& out, const PartProgress& progress) {
+  if (!progress.last) return;
+  for (const Ladder& ladder : progress.part.ladders) {
+    const LadderState state = state_of(ladder, progress.last->tasks);
+    if (state.done == 0) continue;
+    out << fmt::format("          {}: step {} of {} done{}\n", ladder.title, state.done,
+                       ladder.steps.size(), state.next.empty() ? "" : ", next " + state.next);
+  }
+}
+
 int lost(std::ostream& out, const std::string& why) {
   out << "Rooflab's grader: builds, runs and times the labs of the course, and explains what it "
          "finds.\n\n";
@@ -105,6 +116,7 @@ int welcome(std::ostream& out) {
     for (const PartProgress& progress : course) {
       out << fmt::format("  part {}  {:<{}}  {}\n", progress.part.number, progress.part.title,
                          width, progress_words(progress));
+      print_ladders(out, progress);
     }
     out << '\n';
     print_next_step(out, next_step(course, submission), submission);

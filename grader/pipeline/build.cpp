@@ -208,7 +208,8 @@ class Turn {
 
 }  // namespace
 
-Builder::Step Builder::compile_step(const PartSpec& part, const SourceFile& source) const {
+Builder::Step Builder::compile_step(const PartSpec& part, const SourceFile& source,
+                                    const std::vector<SourceFile>& sources) const {
   const std::string file = part.directory + "/" + source.name;
   Step step;
   step.command = {options_.toolchain.nvcc.string(),
@@ -230,6 +231,9 @@ Builder::Step Builder::compile_step(const PartSpec& part, const SourceFile& sour
   step.has_kernels = options_.for_simulation;
   // Copies of all that the file may include: nothing else of ours is before the compiler.
   step.inputs.emplace_back(file, source.text);
+  for (const SourceFile& other : sources) {
+    if (other.is_header) step.inputs.emplace_back(part.directory + "/" + other.name, other.text);
+  }
   add_headers(part.root / "interface", "include/interface", step.inputs);
   add_headers(options_.installation.labs() / "toolkit", "include/toolkit", step.inputs);
   withhold(withheld_from(part, source.name), step.inputs);
@@ -372,11 +376,12 @@ BuildOutcome Builder::make(const Step& step) const {
   return kept;
 }
 
-Builder::Step Builder::trace_step(const PartSpec& part, const SourceFile& source) const {
-  Step step = compile_step(part, source);
+Builder::Step Builder::trace_step(const PartSpec& part, const SourceFile& source,
+                                  const std::vector<SourceFile>& sources) const {
+  Step step = compile_step(part, source, sources);
   const std::string file = part.directory + "/" + source.name;
   for (auto& [path, text] : step.inputs) {
-    if (path == file) text = without_line_directives(text);
+    if (path.starts_with(part.directory + "/")) text = without_line_directives(text);
   }
   const std::string ptx =
       fmt::format("arch=compute_{0},code=compute_{0}", options_.compute_capability);
@@ -409,13 +414,14 @@ std::vector<std::string> Builder::header_folders() const {
           options_.toolchain.root.string(), "/usr/include", "/usr/lib/gcc"};
 }
 
-TracedFile Builder::trace(const PartSpec& part, const SourceFile& source) const {
+TracedFile Builder::trace(const PartSpec& part, const SourceFile& source,
+                          const std::vector<SourceFile>& sources) const {
   TracedFile traced{.name = source.name,
                     .text = source.text,
                     .header_folders = header_folders(),
                     .references = {},
                     .places = {}};
-  const Step compile = trace_step(part, source);
+  const Step compile = trace_step(part, source, sources);
   const BuildOutcome compiled = make(compile);
   if (compiled.end != BuildOutcome::End::built) return traced;
   Step list;
@@ -443,7 +449,8 @@ BuildOutcome Builder::build(const PartSpec& part, const TaskSpec& task,
     std::string messages;
     bool cached = true;
     for (const SourceFile& source : sources) {
-      const Step step = compile_step(part, source);
+      if (source.is_header) continue;
+      const Step step = compile_step(part, source, sources);
       BuildOutcome compiled = make(step);
       if (compiled.end != BuildOutcome::End::built) {
         compiled.file = source.name;
@@ -458,7 +465,9 @@ BuildOutcome Builder::build(const PartSpec& part, const TaskSpec& task,
     linked.messages = capped(messages + linked.messages);
     linked.warnings = compiler_warnings(messages, part.directory);
     if (linked.end == BuildOutcome::End::built && has_forbidden(linked.library, task)) {
-      for (const SourceFile& source : sources) linked.traced.push_back(trace(part, source));
+      for (const SourceFile& source : sources) {
+        if (!source.is_header) linked.traced.push_back(trace(part, source, sources));
+      }
     }
     return linked;
   } catch (const SandboxError& error) {

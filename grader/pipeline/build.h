@@ -21,6 +21,7 @@ namespace rooflab {
 struct SourceFile {
   std::string name;  ///< in the part's folder
   std::string text;
+  bool is_header = false;  ///< that the others may include: not compiled by itself
 };
 
 /// What became of a task's files.
@@ -84,12 +85,15 @@ class Builder {
     std::string key;  ///< of the step that made it, and shorter than its contents
   };
 
-  Step compile_step(const PartSpec& part, const SourceFile& source) const;
+  Step compile_step(const PartSpec& part, const SourceFile& source,
+                    const std::vector<SourceFile>& sources) const;
   Step link_step(const PartSpec& part, const TaskSpec& task,
                  const std::vector<Object>& objects) const;
   /// Compiles a file so that each call of its host code can be told from those of headers.
-  Step trace_step(const PartSpec& part, const SourceFile& source) const;
-  TracedFile trace(const PartSpec& part, const SourceFile& source) const;
+  Step trace_step(const PartSpec& part, const SourceFile& source,
+                  const std::vector<SourceFile>& sources) const;
+  TracedFile trace(const PartSpec& part, const SourceFile& source,
+                   const std::vector<SourceFile>& sources) const;
   std::vector<std::string> header_folders() const;
   std::string key_of(const std::vector<std::string>& command) const;
   BuildOutcome make(const Step& step) const;

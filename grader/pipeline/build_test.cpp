@@ -352,6 +352,21 @@ TEST_F(BuilderTest, FilesThatATaskUsesAreCompiledByThemselvesAndLinked) {
   EXPECT_EQ(entries(), before + 1) << "linked alone, not compiled";
 }
 
+TEST_F(BuilderTest, AHeaderOfTheStudentsIsThereToIncludeAndChangesWhatIncludesIt) {
+  const std::string source =
+      "#include \"common.cuh\"\n" + std::string(kGood) + "static_assert(kFactor == 2);\n";
+  const auto with = [&](const std::string& header) {
+    return build_all({{"scale.cu", source}, {"common.cuh", header, true}});
+  };
+  EXPECT_EQ(with("constexpr int kFactor = 2;\n").end, End::built);
+  EXPECT_TRUE(with("constexpr int kFactor = 2;\n").cached);
+  const BuildOutcome wrong = with("constexpr int kFactor = 3;\n");
+  EXPECT_EQ(wrong.end, End::failed);
+  EXPECT_THAT(wrong.messages, HasSubstr("part7-test/scale.cu"));
+  EXPECT_THAT(with("constexpr int kFactor = ;\n").messages, HasSubstr("part7-test/common.cuh"));
+  EXPECT_THAT(build(source).messages, HasSubstr("common.cuh: No such file"));
+}
+
 TEST_F(BuilderTest, AUsedFileThatDoesNotCompileIsNamed) {
   const BuildOutcome outcome =
       build_all({{"scale.cu", kGood}, {"factor.cu", "float factor() { return 1 }\n"}});

@@ -90,18 +90,26 @@ void check_submission(const PartSpec& part, const std::filesystem::path& submiss
   }
 }
 
-/// The texts of a task's files, which are read into `task`; none unless all of them are there.
-std::vector<SourceFile> read_sources(const std::filesystem::path& folder, BuiltTask& task) {
-  std::vector<std::string> names = {task.task->file};
-  names.insert(names.end(), task.task->uses.begin(), task.task->uses.end());
+/// The texts of a task's files, which are read into `task`; none unless all of them are there. Of
+/// the part's headers those that are: nobody has to include them.
+std::vector<SourceFile> read_sources(const std::filesystem::path& folder,
+                                     const std::vector<std::string>& headers, BuiltTask& task) {
   std::vector<SourceFile> sources;
-  for (const std::string& name : names) {
+  bool all_there = true;
+  const auto read = [&](const std::string& name, bool is_header) {
     SubmittedFile file = read_submitted(folder, name);
-    if (file.state == SubmittedFile::State::present) sources.push_back({name, file.text});
+    if (is_header && file.state == SubmittedFile::State::missing) return;
+    if (file.state == SubmittedFile::State::present) {
+      sources.push_back({name, file.text, is_header});
+    } else {
+      all_there = false;
+    }
     task.files.push_back({name, std::move(file)});
-  }
-  if (sources.size() < names.size()) sources.clear();
-  return sources;
+  };
+  read(task.task->file, false);
+  for (const std::string& used : task.task->uses) read(used, false);
+  for (const std::string& header : headers) read(header, true);
+  return all_there ? sources : std::vector<SourceFile>();
 }
 
 /// Calls work(0) ... work(count - 1) from up to `jobs` threads, this one among them. When some
@@ -142,7 +150,7 @@ std::vector<BuiltTask> build_stage(const PartSpec& part, const GradeRequest& req
     built[i].task = tasks[i];
     if (tasks[i]->kind == TaskKind::answers) return;
     if (!missing_peak(*tasks[i], tools.device.gpu()).empty()) return;
-    const auto sources = read_sources(request.submission / part.directory, built[i]);
+    const auto sources = read_sources(request.submission / part.directory, part.headers, built[i]);
     if (sources.empty()) return;
     tools.progress("building " + tasks[i]->file);
     built[i].build = tools.build(*tasks[i], sources);
@@ -250,6 +258,7 @@ GradeResult grade(const PartSpec& part, const GradeRequest& request, const Grade
   GradeResult result;
   result.part = part.number;
   result.title = part.title;
+  result.ladders = part.ladders;
   result.device = tools.device.id();
   result.device_name = tools.device.name();
   result.time_kind = tools.device.time_kind();

@@ -85,8 +85,9 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(HintUse, shown, of, points)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TaskResult, id, title, bonus, verdict, score, max_score, groups,
                                    cases, timings, artifacts, diagnostics, for_people, counters,
                                    graded_later, hidden_cases, summary, printed, hints)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Ladder, id, title, steps)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(GradeResult, part, title, device, device_name, time_kind, peaks,
-                                   seed, submission, sandbox, tasks, build_s, run_s)
+                                   seed, submission, sandbox, tasks, ladders, build_s, run_s)
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(RevealedCase, task, name, parameters, verdict,
                                                 diagnostics, printed)
@@ -135,6 +136,7 @@ GradeResult example_result() {
   task.diagnostics = {story};
   GradeResult result;
   result.tasks = {task};
+  result.ladders.resize(1);
   return result;
 }
 
@@ -183,6 +185,7 @@ GradeResult from_evidence(const std::string& text) {
           "wrote it",
           version, kVersion));
     }
+    set_default(document.at("result"), "ladders", nlohmann::json::array());
     return checked(document.at("result"), example_result());
   } catch (const nlohmann::json::exception& error) {
     throw EvidenceError(fmt::format("this is no evidence of a grade: {}", in_brief(error)));

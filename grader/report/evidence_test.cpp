@@ -124,6 +124,15 @@ TEST(Evidence, OfVersion3IsReadWithoutWhatItDidNotKnow) {
   EXPECT_THAT(read.groups, testing::IsEmpty());
 }
 
+TEST(Evidence, WrittenBeforeThereWereLaddersIsRead) {
+  GradeResult result = full_result();
+  result.ladders = {{.id = "a", .title = "A", .steps = {"b", "c"}}};
+  auto document = nlohmann::json::parse(to_evidence(result));
+  EXPECT_EQ(from_evidence(document.dump()).ladders.at(0).steps.at(1), "c");
+  ASSERT_EQ(document["result"].erase("ladders"), 1U);
+  EXPECT_THAT(from_evidence(document.dump()).ladders, testing::IsEmpty());
+}
+
 TEST(Evidence, WithOtherNumbersWhereThereAreWholeOnesIsRefused) {
   const auto document = nlohmann::json::parse(to_evidence(full_result()));
   for (const char* place :

@@ -40,7 +40,18 @@ std::string header_html(const GradeResult& result) {
       sandbox.empty() ? "" : " · sandbox: " + sandbox, notes);
 }
 
-std::string task_row(const TaskResult& task, const HtmlPlace& place) {
+/// "step 3 of 6" of a task that is one.
+std::string step_html(const GradeResult& result, const TaskResult& task) {
+  for (const Ladder& ladder : result.ladders) {
+    if (const std::size_t step = step_number(ladder, task.id); step > 0) {
+      return fmt::format(R"( <small title="{}">step {} of {}</small>)", escape_html(ladder.title),
+                         step, ladder.steps.size());
+    }
+  }
+  return "";
+}
+
+std::string task_row(const GradeResult& result, const TaskResult& task, const HtmlPlace& place) {
   const double share = task.max_score > 0 ? task.score / task.max_score : 0;
   std::string time, efficiency;
   if (!task.timings.empty()) {
@@ -57,13 +68,14 @@ std::string task_row(const TaskResult& task, const HtmlPlace& place) {
       R"(<tr><td><a href="#{8}{0}">{0}</a>{1}</td><td><span class="verdict {2}">{3}</span></td>)"
       R"(<td class="points"><span class="bar"><i style="width:{4:.0f}%"></i></span> {5}</td><td class="time">{6}</td><td class="time">{7}</td></tr>)"
       "\n",
-      escape_html(task.id), task.bonus ? " <small>bonus</small>" : "", name, outcome_words(task),
-      100 * share, points_words(task), time, efficiency, escape_html(place.id_prefix));
+      escape_html(task.id), step_html(result, task) + (task.bonus ? " <small>bonus</small>" : ""),
+      name, outcome_words(task), 100 * share, points_words(task), time, efficiency,
+      escape_html(place.id_prefix));
 }
 
 std::string table_html(const GradeResult& result, const HtmlPlace& place) {
   std::string rows;
-  for (const TaskResult& task : result.tasks) rows += task_row(task, place);
+  for (const TaskResult& task : result.tasks) rows += task_row(result, task, place);
   return "<section>" + html_heading(place.heading_level, "Tasks") +
          "<div class=\"wide\"><table><thead><tr><th>task</th><th>verdict</th><th>points</th>"
          "<th>time</th><th>efficiency</th></tr></thead><tbody>\n" +

@@ -197,6 +197,17 @@ Json task_json(const TaskResult& task) {
   return json;
 }
 
+Json ladder_json(const Ladder& ladder, const std::vector<TaskResult>& tasks) {
+  const LadderState state = state_of(ladder, tasks);
+  Json json{{"id", ladder.id},
+            {"title", ladder.title},
+            {"steps", ladder.steps},
+            {"graded", state.graded},
+            {"done", state.done}};
+  if (!state.next.empty()) json["next"] = state.next;
+  return json;
+}
+
 /// Readers of JSON take larger numbers for floating-point ones.
 Json seed_json(const Seed& seed) {
   constexpr std::uint64_t kLargestExact = std::uint64_t{1} << 53;
@@ -209,6 +220,8 @@ Json seed_json(const Seed& seed) {
 std::string to_json(const GradeResult& result) {
   Json tasks = Json::array();
   for (const TaskResult& task : result.tasks) tasks.push_back(task_json(task));
+  Json ladders = Json::array();
+  for (const Ladder& ladder : result.ladders) ladders.push_back(ladder_json(ladder, result.tasks));
   const Json document{{"schema", 1},
                       {"part", result.part},
                       {"title", result.title},
@@ -222,6 +235,7 @@ std::string to_json(const GradeResult& result) {
                       {"bonus", result.bonus()},
                       {"graded_later", result.graded_later()},
                       {"hidden_cases", result.hidden_cases()},
+                      {"ladders", std::move(ladders)},
                       {"tasks", std::move(tasks)}};
   return document.dump(2) + "\n";
 }

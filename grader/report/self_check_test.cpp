@@ -68,6 +68,26 @@ TEST(KitReport, SaysNothingOfThatWhereAllIsGraded) {
   EXPECT_THAT(total_notes(result), ElementsAre("11 points are graded after you hand in"));
 }
 
+TEST(LadderReport, SaysHowFarOneIsInEveryForm) {
+  GradeResult result = kit_result();
+  result.tasks.resize(2);
+  result.tasks[0].id = "scores";
+  result.tasks[0].verdict = Verdict::pass;
+  result.tasks[1].id = "attention";
+  result.tasks[1].verdict = Verdict::race;
+  result.ladders = {
+      {.id = "attention", .title = "Attention in steps", .steps = {"scores", "attention"}}};
+  EXPECT_THAT(shown(result, {}),
+              HasSubstr("Attention in steps: 1 of 2 steps done, next attention"));
+  const auto json = nlohmann::json::parse(to_json(result)).at("ladders").at(0);
+  EXPECT_EQ(json["done"], 1);
+  EXPECT_EQ(json["graded"], 2);
+  EXPECT_EQ(json["next"], "attention");
+  const std::string page = to_html(result, {});
+  EXPECT_THAT(page, HasSubstr("1 of 2 steps done"));
+  EXPECT_THAT(page, HasSubstr("step 2 of 2"));
+}
+
 TEST(SingleCase, SaysHowItWentInPlaceOfATotal) {
   GradeResult result = kit_result();
   result.tasks.resize(1);

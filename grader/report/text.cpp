@@ -189,6 +189,11 @@ std::string points_words(const TaskResult& task) {
 
 std::vector<std::string> total_notes(const GradeResult& result) {
   std::vector<std::string> notes;
+  for (const Ladder& ladder : result.ladders) {
+    if (std::string words = ladder_words(ladder, result.tasks); !words.empty()) {
+      notes.push_back(std::move(words));
+    }
+  }
   if (const double later = result.graded_later(); later > 0) {
     const double here = result.max_score() - later;
     notes.push_back((here > 0 ? fmt::format("{} of {} points checked here; ",

@@ -339,6 +339,31 @@ TaskSpec read_task(const toml::table& table, const std::filesystem::path& file) 
   return task;
 }
 
+Ladder read_ladder(const toml::table& table, const std::filesystem::path& file,
+                   const std::vector<TaskSpec>& tasks) {
+  TableReader reader(table, file, "[[ladder]]");
+  Ladder ladder{
+      .id = reader.text("id"), .title = reader.text("title"), .steps = reader.texts("steps")};
+  reader.finish();
+  if (ladder.steps.size() < 2) {
+    throw reader.error("steps", fmt::format("ladder {} has fewer than two steps", ladder.id),
+                       "name the tasks that it is made of");
+  }
+  // Each step is looked for behind the one before: there is one order, that of the tasks.
+  auto next = tasks.begin();
+  for (const std::string& step : ladder.steps) {
+    const auto task =
+        std::find_if(next, tasks.end(), [&](const TaskSpec& each) { return each.id == step; });
+    if (task == tasks.end()) {
+      throw reader.error(
+          "steps", fmt::format("\"{}\" is no task of this part behind the step before it", step),
+          "name tasks in the order of the part, each once");
+    }
+    next = std::next(task);
+  }
+  return ladder;
+}
+
 PartSpec read_part(const std::filesystem::path& root) {
   const std::filesystem::path file = root / "part.toml";
   const toml::table table = parse_toml(file);
@@ -353,6 +378,8 @@ PartSpec read_part(const std::filesystem::path& root) {
   part.title = reader.text("title");
   part.root = root;
   part.directory = root.filename().string();
+  part.headers = reader.texts("headers");
+  for (const std::string& header : part.headers) require_file_name(reader, "headers", header);
   std::set<std::string> ids;
   reader.each("task", [&](const toml::table& inner) {
     TaskSpec task = read_task(inner, file);
@@ -361,6 +388,9 @@ PartSpec read_part(const std::filesystem::path& root) {
                        "rename one");
     }
     part.tasks.push_back(std::move(task));
+  });
+  reader.each("ladder", [&](const toml::table& inner) {
+    part.ladders.push_back(read_ladder(inner, file, part.tasks));
   });
   reader.finish();
   if (part.tasks.empty()) throw reader.error("task", "the part has no tasks", "add [[task]]");
@@ -421,6 +451,7 @@ std::vector<std::string> submitted_files(const PartSpec& part) {
   const auto add = [&](const std::string& name) {
     if (std::ranges::find(names, name) == names.end()) names.push_back(name);
   };
+  for (const std::string& header : part.headers) add(header);
   for (const TaskSpec& task : part.tasks) {
     add(task.file);
     for (const std::string& used : task.uses) add(used);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "grader/contract/problem.h"
+#include "grader/spec/ladder.h"
 
 namespace rooflab {
 
@@ -129,7 +130,10 @@ struct PartSpec {
   std::string title;
   std::string directory;       ///< "part1-metrics"
   std::filesystem::path root;  ///< labs/<directory>
+  /// Of the student's: what each file of the part may include, "common.cuh".
+  std::vector<std::string> headers = {};
   std::vector<TaskSpec> tasks;
+  std::vector<Ladder> ladders = {};
 };
 
 /// Of a part's folder in a student kit: how many hidden cases the class's grading has for each

@@ -339,6 +339,32 @@ TEST_F(PartTest, AVastCaseSaysWhatMemoryItsGpuMustHave) {
   }
 }
 
+TEST_F(PartTest, HeadersOfTheStudentsAreHandedIn) {
+  write("labs/part7-test/part.toml", "headers = [\"common.cuh\"]\n" + std::string(kGoodPart));
+  EXPECT_THAT(submitted_files(load()),
+              ElementsAre("common.cuh", "scale.cu", "count.cpp", "answers.toml"));
+  write("labs/part7-test/part.toml", "headers = [\"../common.cuh\"]\n" + std::string(kGoodPart));
+  EXPECT_THAT([&] { load(); }, testing::ThrowsMessage<SpecError>(HasSubstr("common.cuh")));
+}
+
+TEST_F(PartTest, ALadderNamesTasksInTheirOrder) {
+  const auto with = [&](const std::string& steps) {
+    write("labs/part7-test/part.toml",
+          std::string(kGoodPart) +
+              "\n[[ladder]]\nid = \"all\"\ntitle = \"Bit by bit\"\nsteps = " + steps + "\n");
+  };
+  with("[\"scale\", \"count\"]");
+  const PartSpec part = load();
+  ASSERT_EQ(part.ladders.size(), 1U);
+  EXPECT_EQ(part.ladders[0].title, "Bit by bit");
+  EXPECT_THAT(part.ladders[0].steps, ElementsAre("scale", "count"));
+  for (const char* steps : {"[\"scale\"]", "[\"count\", \"scale\"]", "[\"scale\", \"scale\"]",
+                            "[\"scale\", \"nothing\"]"}) {
+    with(steps);
+    EXPECT_THAT([&] { load(); }, testing::ThrowsMessage<SpecError>(HasSubstr("step"))) << steps;
+  }
+}
+
 TEST_F(PartTest, TwoFoldersMayNotShareANumber) {
   write("labs/part7-copy/part.toml", kGoodPart);
   EXPECT_THROW(list_parts(root_ / "labs"), SpecError);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "grader/spec/gpu_user.h"
+#include "grader/spec/ladder.h"
 #include "grader/spec/seed.h"
 #include "simgpu/codes/code.h"
 
@@ -224,6 +225,7 @@ struct GradeResult {
   std::string submission;
   std::vector<std::string> sandbox;  ///< active layers
   std::vector<TaskResult> tasks;
+  std::vector<Ladder> ladders = {};  ///< of the part
   double build_s = 0;
   double run_s = 0;
   double score() const;  ///< without bonus

@@ -1,5 +1,6 @@
 #include "attention.h"
 
+#include "common.cuh"
 #include "toolkit/check.h"
 #include "toolkit/todo.h"
 #include "toolkit/vectors.h"
@@ -10,26 +11,9 @@ namespace {
 
 using rooflab::kVectorSize;
 
-constexpr int kWarpSize = 32;
-constexpr unsigned kAllLanes = 0xffffffff;
 constexpr int kMostHeadDim = 256;
 constexpr int kPerLane = kMostHeadDim / kWarpSize;  // elements of one head that a lane holds
 constexpr int kChunk = kWarpSize;                   // keys that a warp takes at a time
-
-// Sum of `value` over the lanes of a warp, in each of them.
-__device__ float warp_sum(float value) {
-  for (int distance = kWarpSize / 2; distance > 0; distance /= 2) {
-    value += __shfl_xor_sync(kAllLanes, value, distance);
-  }
-  return value;
-}
-
-__device__ float warp_max(float value) {
-  for (int distance = kWarpSize / 2; distance > 0; distance /= 2) {
-    value = fmaxf(value, __shfl_xor_sync(kAllLanes, value, distance));
-  }
-  return value;
-}
 
 // Which element of a head is the e-th of `lane`: lanes hold whole vectors, side by side, so that
 // the loads of a warp are coalesced.

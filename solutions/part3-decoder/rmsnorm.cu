@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common.cuh"
 #include "toolkit/check.h"
 #include "toolkit/todo.h"
 #include "toolkit/vectors.h"
@@ -12,17 +13,7 @@ namespace {
 
 using rooflab::kVectorSize;
 
-constexpr int kWarpSize = 32;
 constexpr int kMostThreads = 256;
-constexpr unsigned kAllLanes = 0xffffffff;
-
-// Sum of `value` over the lanes of a warp, in every lane.
-__device__ float warp_sum(float value) {
-  for (int distance = kWarpSize / 2; distance > 0; distance /= 2) {
-    value += __shfl_xor_sync(kAllLanes, value, distance);
-  }
-  return value;
-}
 
 // Sum of `value` over the threads of a block, in every thread: first over each warp, then over the
 // warps' sums.

@@ -5,6 +5,7 @@
 
 #include <type_traits>
 
+#include "common.cuh"
 #include "toolkit/check.h"
 #include "toolkit/linear.h"
 #include "toolkit/todo.h"
@@ -18,9 +19,6 @@ namespace {
 namespace wmma = nvcuda::wmma;
 using rooflab::kVectorSize;
 
-constexpr int kWarpSize = 32;
-constexpr unsigned kAllLanes = 0xffffffff;
-
 __device__ float gelu(float x) {
   constexpr float kSqrt2OverPi = 0.7978845608f;
   const float inner = kSqrt2OverPi * (x + 0.044715f * x * x * x);
@@ -32,14 +30,6 @@ __host__ __device__ int divide_up(int a, int b) { return (a - 1) / b + 1; }
 // --- Few tokens: one warp for each element of the product ----------------------------------------
 
 constexpr int kWarpsPerBlock = 8;
-
-// Sum of `value` over the lanes of a warp, in lane 0.
-__device__ float warp_sum(float value) {
-  for (int distance = kWarpSize / 2; distance > 0; distance /= 2) {
-    value += __shfl_down_sync(kAllLanes, value, distance);
-  }
-  return value;
-}
 
 template <typename T>
 __global__ void product_of_token_kernel(const T* x, const T* gate_proj, const T* up_proj,

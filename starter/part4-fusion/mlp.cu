@@ -5,6 +5,7 @@
 
 #include <type_traits>
 
+#include "common.cuh"
 #include "toolkit/check.h"
 #include "toolkit/linear.h"
 #include "toolkit/todo.h"

@@ -43,10 +43,10 @@ std::filesystem::path place(const Submission& submission, const TimingPlan& plan
   return folder;
 }
 
-std::string digest(const TaskSpec& task, const SpeedSpec& speed,
+std::string digest(const PartSpec& part, const TaskSpec& task, const SpeedSpec& speed,
                    const std::filesystem::path& folder) {
-  std::string text = read_file(folder / task.file);
-  for (const std::string& name : task.uses) text += read_file(folder / name);
+  std::string text;
+  for (const std::string& name : verify::files_of(part, task)) text += read_file(folder / name);
   return fmt::format("{:016x}", fnv1a(text + text_of(speed.parameters)));
 }
 
@@ -58,9 +58,10 @@ Times take_times(const verify::Ran& ran, const Submission& submission, const Tim
   }
   const TemporaryFolder scratch(std::filesystem::temp_directory_path());
   const auto folder = place(submission, plan, scratch.path()) / submission.part->directory;
-  return times_of_grade(
-      ran.document, *submission.part, submission.name(),
-      [&](const TaskSpec& task, const SpeedSpec& speed) { return digest(task, speed, folder); });
+  return times_of_grade(ran.document, *submission.part, submission.name(),
+                        [&](const TaskSpec& task, const SpeedSpec& speed) {
+                          return digest(*submission.part, task, speed, folder);
+                        });
 }
 
 verify::Check check_of(const Submission& submission, const TimingPlan& plan, Times& times) {

@@ -42,8 +42,9 @@ void load_kept(const PartSpec& part, const std::string& folder, const std::strin
   }
 }
 
-std::vector<std::string> files_of(const TaskSpec& task) {
-  std::vector<std::string> files = task.uses;
+std::vector<std::string> files_of(const PartSpec& part, const TaskSpec& task) {
+  std::vector<std::string> files = part.headers;
+  files.insert(files.end(), task.uses.begin(), task.uses.end());
   files.push_back(task.file);
   return files;
 }
@@ -51,7 +52,7 @@ std::vector<std::string> files_of(const TaskSpec& task) {
 void write_files(const PartSpec& part, const std::string& task,
                  const std::filesystem::path& submission,
                  const std::function<std::string(const std::string& name)>& source_of) {
-  for (const std::string& name : files_of(*named_task(part, task))) {
+  for (const std::string& name : files_of(part, *named_task(part, task))) {
     write_file_atomically(submission / part.directory / name, source_of(name));
   }
 }

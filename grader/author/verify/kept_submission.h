@@ -29,8 +29,8 @@ using ReadRest = std::function<void(const KeptSubmission& kept, TableReader& rea
 void load_kept(const PartSpec& part, const std::string& folder, const std::string& file,
                const std::string& what, const ReadRest& read_rest);
 
-/// The task's own file, and those that it uses.
-std::vector<std::string> files_of(const TaskSpec& task);
+/// The part's headers, the files that the task uses, and its own.
+std::vector<std::string> files_of(const PartSpec& part, const TaskSpec& task);
 
 /// Writes all files of the task to a submission.
 /// @param source_of the text of one of them

@@ -82,11 +82,12 @@ simgpu::Code read_code(TableReader& reader) {
                      "name one of docs/design/codes.md");
 }
 
-Mistake read_mistake(const KeptSubmission& kept, TableReader& reader, const TaskSpec& task) {
+Mistake read_mistake(const KeptSubmission& kept, TableReader& reader, const PartSpec& part,
+                     const TaskSpec& task) {
   Mistake mistake;
   static_cast<KeptSubmission&>(mistake) = kept;
   mistake.file = reader.text("file");
-  const std::vector<std::string> files = files_of(task);
+  const std::vector<std::string> files = files_of(part, task);
   if (std::ranges::find(files, mistake.file) == files.end()) {
     throw reader.error("file", fmt::format("{} is no file of the task {}", mistake.file, task.id),
                        fmt::format("name one of {}", fmt::join(files, ", ")));
@@ -131,9 +132,10 @@ std::string source_of(const Mistake& mistake, const std::filesystem::path& solut
 
 std::vector<Mistake> load_mistakes(const PartSpec& part) {
   std::vector<Mistake> mistakes;
-  load_kept(part, "mistakes", kFile, "the mistake",
-            [&](const KeptSubmission& kept, TableReader& reader, const toml::table& /*table*/,
-                const TaskSpec& task) { mistakes.push_back(read_mistake(kept, reader, task)); });
+  load_kept(
+      part, "mistakes", kFile, "the mistake",
+      [&](const KeptSubmission& kept, TableReader& reader, const toml::table& /*table*/,
+          const TaskSpec& task) { mistakes.push_back(read_mistake(kept, reader, part, task)); });
   return mistakes;
 }
 

@@ -16,14 +16,14 @@ using nlohmann::json;
 
 /// `file`, one name or a list of them.
 std::vector<std::string> read_files(TableReader& reader, const toml::table& table,
-                                    const TaskSpec& task) {
+                                    const PartSpec& part, const TaskSpec& task) {
   std::vector<std::string> names;
   if (table["file"].is_array()) {
     names = reader.texts("file");
   } else {
     names.push_back(reader.text("file"));
   }
-  const auto known = files_of(task);
+  const auto known = files_of(part, task);
   for (const std::string& name : names) {
     if (std::ranges::find(known, name) != known.end()) continue;
     throw reader.error("file", fmt::format("{} is no file of the task {}", name, task.id),
@@ -74,7 +74,7 @@ std::vector<RightSubmission> load_right_submissions(const PartSpec& part) {
                 const TaskSpec& task) {
               RightSubmission right;
               static_cast<KeptSubmission&>(right) = kept;
-              right.files = read_files(reader, table, task);
+              right.files = read_files(reader, table, part, task);
               right.style = reader.text("style");
               right.min_score = reader.number_or("min_score", 0);
               submissions.push_back(std::move(right));

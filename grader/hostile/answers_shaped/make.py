@@ -14,7 +14,7 @@ def answered(file, values):
 
 
 def make_inline_tables(_submission, _part, file):
-    answered(file, {"ridge_a100_fp32": "{ a = " * 120_000})
+    answered(file, {"ridge_fp32": "{ a = " * 120_000})
 
 
 def make_array_of_tables(_submission, _part, file):
@@ -50,7 +50,7 @@ def make_old_ends(_submission, _part, file):
 
 
 def make_huge_numbers(_submission, _part, file):
-    answered(file, {"ridge_a100_fp32": "1e" + "9" * 1000, "ridge_a100_bf16": "0x" + "f" * 10_000,
+    answered(file, {"ridge_fp32": "1e" + "9" * 1000, "ridge_bf16": "0x" + "f" * 10_000,
                     "gemv_intensity": "1" + "_1" * 50_000, "gemm_intensity": "9999-99-99T99:99:99Z",
                     "mlp_time": "-" * 10_000 + "1", "t4_utilisation": "nan"})
 
@@ -61,7 +61,7 @@ def make_every_key_twice(_submission, _part, file):
 
 
 def make_marks_inside(_submission, _part, file):
-    with_lines_before(file, '"\\ufeff\\ud800\\u0000" = 1\n\ufeffridge_a100_fp32 = 1')
+    with_lines_before(file, '"\\ufeff\\ud800\\u0000" = 1\n\ufeffridge_fp32 = 1')
 
 
 def make_look_alikes(_submission, _part, file):
@@ -70,4 +70,4 @@ def make_look_alikes(_submission, _part, file):
 
 def make_lists_for_numbers(_submission, _part, file):
     answered(file, {key: "[" + ", ".join(str(n / 100) for n in range(2000)) + "]"
-                    for key in ("ridge_a100_fp32", "ridge_a100_bf16", "gemv_intensity")})
+                    for key in ("ridge_fp32", "ridge_bf16", "gemv_intensity")})

@@ -11,16 +11,55 @@
 namespace rooflab {
 namespace {
 
+double number(const Value& value) {
+  const auto* integer = std::get_if<std::int64_t>(&value);
+  return integer != nullptr ? static_cast<double>(*integer) : std::get<double>(value);
+}
+
+bool is_near(double got, double expected, double tolerance) {
+  const double scale = expected == 0 ? 1 : std::abs(expected);
+  return std::abs(got - expected) <= tolerance * scale;
+}
+
 bool is_right(const Value& answer, const AnswerKey& key) {
   if (std::holds_alternative<std::string>(answer)) return answer == key.answer;
   if (std::holds_alternative<std::string>(key.answer)) return false;
-  const auto number = [](const Value& value) {
-    const auto* integer = std::get_if<std::int64_t>(&value);
-    return integer != nullptr ? static_cast<double>(*integer) : std::get<double>(value);
-  };
-  const double expected = number(key.answer);
-  const double scale = expected == 0 ? 1 : std::abs(expected);
-  return std::abs(number(answer) - expected) <= key.tolerance * scale;
+  return is_near(number(answer), number(key.answer), key.tolerance);
+}
+
+/// What units of one quantity differ by.
+struct UnitFactor {
+  double factor;
+  const char* words;
+};
+constexpr UnitFactor kUnitFactors[] = {
+    {1e3, "a factor of 1000, as between kB and MB or us and ms"},
+    {1e6, "a factor of a million, as between kB and GB or us and s"},
+    {1e9, "a factor of 1e9, as between B and GB"},
+    {1e12, "a factor of 1e12, as between FLOP/s and TFLOP/s"},
+    {1024, "a factor of 1024, as between KiB and MiB"},
+    {1024.0 * 1024, "a factor of 1024 x 1024, as between B and MiB"},
+    {1.024, "a factor of 1.024, as between kB and KiB"},
+    {1.048576, "a factor of 1.049, as between MB and MiB"},
+    {1.073741824, "a factor of 1.074, as between GB and GiB"},
+    {8, "a factor of 8, as between bits and bytes"},
+    {100, "a factor of 100, as between a share and percent"},
+};
+
+/// By what the answer is off where it is the right number in another unit; nothing where it is not.
+const char* other_unit(const Value& answer, const AnswerKey& key) {
+  if (std::holds_alternative<std::string>(answer)) return nullptr;
+  if (std::holds_alternative<std::string>(key.answer)) return nullptr;
+  const double got = number(answer), expected = number(key.answer);
+  if (got == 0 || expected == 0) return nullptr;
+  for (const UnitFactor& unit : kUnitFactors) {
+    // Where units lie as close as the tolerance, nobody can tell one from the other.
+    if (std::abs(unit.factor - 1) <= 4 * key.tolerance) continue;
+    const bool is_off = is_near(got * unit.factor, expected, key.tolerance) ||
+                        is_near(got / unit.factor, expected, key.tolerance);
+    if (is_off) return unit.words;
+  }
+  return nullptr;
 }
 
 constexpr const char* kMissing = "missing";
@@ -36,10 +75,11 @@ Diagnostic story(const PartSpec& part, const TaskSpec& task, const std::string& 
 }
 
 Diagnostic wrong_answer(const PartSpec& part, const TaskSpec& task, const QuestionSpec& question,
-                        const Value* answer) {
-  Diagnostic diagnostic = story(part, task,
-                                fmt::format("the answer to {} is {}", question.id,
-                                            answer == nullptr ? kMissing : "not right"));
+                        const Value* answer, const char* other_unit) {
+  const std::string is = answer == nullptr       ? kMissing
+                         : other_unit == nullptr ? "not right"
+                                                 : "the right number in another unit";
+  Diagnostic diagnostic = story(part, task, fmt::format("the answer to {} is {}", question.id, is));
   diagnostic.evidence = {question.prompt};
   for (std::size_t i = 0; i < question.choices.size(); ++i) {
     diagnostic.evidence.push_back(fmt::format("{}: {}", char('a' + i), question.choices[i]));
@@ -47,6 +87,10 @@ Diagnostic wrong_answer(const PartSpec& part, const TaskSpec& task, const Questi
   diagnostic.help = answer == nullptr
                         ? "write an answer for it"
                         : "work it through once more with the units beside each number";
+  if (other_unit != nullptr) {
+    diagnostic.help =
+        fmt::format("it is off by {}: the question says which unit it wants", other_unit);
+  }
   return diagnostic;
 }
 
@@ -82,6 +126,7 @@ struct Judged {
   const Value* answer = nullptr;           ///< nullptr: there is none
   const AnswerProblem* problem = nullptr;  ///< why there is none
   Verdict verdict = Verdict::pass;
+  const char* other_unit = nullptr;  ///< by what the answer is off, where that is a unit
 };
 
 /// A question without an answer is not implemented, one whose line cannot be read is wrong.
@@ -142,9 +187,10 @@ void report_questions(const PartSpec& part, const TaskSpec& task, const Answers&
     result.score += points;
     if (is_worse(judged.verdict, result.verdict)) result.verdict = judged.verdict;
     if (is_right) continue;
-    result.diagnostics.push_back(judged.problem != nullptr
-                                     ? unreadable_line(part, task, *judged.problem)
-                                     : wrong_answer(part, task, question, judged.answer));
+    result.diagnostics.push_back(
+        judged.problem != nullptr
+            ? unreadable_line(part, task, *judged.problem)
+            : wrong_answer(part, task, question, judged.answer, judged.other_unit));
   }
   // What is wrong says more than what is missing.
   std::ranges::stable_partition(result.diagnostics, [](const Diagnostic& diagnostic) {
@@ -159,10 +205,14 @@ void report_questions(const PartSpec& part, const TaskSpec& task, const Answers&
 /// Adds up the questions that a machine can judge.
 void score_answers(const PartSpec& part, const TaskSpec& task, const Answers& answers,
                    const std::map<std::string, AnswerKey>& keys, TaskResult& result) {
-  const auto questions =
+  auto questions =
       judge_questions(task, answers, [&keys](const QuestionSpec& question, const Value& answer) {
         return is_right(answer, keys.at(question.id));
       });
+  for (Judged& judged : questions) {
+    if (judged.verdict != Verdict::wrong_answer || judged.answer == nullptr) continue;
+    judged.other_unit = other_unit(*judged.answer, keys.at(judged.question->id));
+  }
   report_questions(part, task, answers, questions, true, result);
   const auto right = std::ranges::count(questions, Verdict::pass, &Judged::verdict);
   result.summary = fmt::format("{} of {} answers are right", right, questions.size());
@@ -178,7 +228,7 @@ void check_form(const PartSpec& part, const TaskSpec& task, const Answers& answe
   for (const QuestionSpec& question : task.questions) {
     if (question.kind != QuestionKind::text || answers.values.contains(question.id)) continue;
     if (answers.values.empty()) break;  // one word for all of them
-    result.diagnostics.push_back(wrong_answer(part, task, question, nullptr));
+    result.diagnostics.push_back(wrong_answer(part, task, question, nullptr, nullptr));
     if (is_worse(Verdict::not_implemented, result.verdict)) {
       result.verdict = Verdict::not_implemented;
     }

@@ -48,6 +48,20 @@ TEST_F(AnswersTaskTest, EveryRightAnswerEarnsItsPoints) {
   EXPECT_EQ(runs_, 0);
 }
 
+TEST_F(AnswersTaskTest, TheRightNumberInAnotherUnitIsToldApart) {
+  const auto told = [&](const std::string& answer) {
+    return grade_answers_of("ridge = " + answer + "\nbound = \"a\"\n").diagnostics.at(0);
+  };
+  EXPECT_THAT(told("12500").message, HasSubstr("the right number in another unit"));
+  EXPECT_THAT(told("12500").help, HasSubstr("a factor of 1000, as between kB and MB"));
+  EXPECT_THAT(told("0.0125").help, HasSubstr("a factor of 1000"));
+  EXPECT_THAT(told("100").help, HasSubstr("bits and bytes"));
+  EXPECT_THAT(told("13.1072").help, HasSubstr("between MB and MiB"));
+  for (const char* wrong : {"0", "-12500", "25", "12.8", "inf", "nan"}) {
+    EXPECT_THAT(told(wrong).message, testing::EndsWith("is not right")) << wrong;
+  }
+}
+
 TEST_F(AnswersTaskTest, AWrongChoiceIsToldWithTheQuestionAndItsChoices) {
   const TaskResult task = grade_answers_of("ridge = 12.5\nbound = \"b\"\n");
   EXPECT_THAT(task.diagnostics.at(0).evidence,

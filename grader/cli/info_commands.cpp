@@ -214,7 +214,7 @@ int explain_code(std::ostream& out, const Options& options, const Installation& 
     const std::string meant = similar_name(code, codes);
     throw UsageError(fmt::format("there is no code {}; {}", code,
                                  meant.empty()
-                                     ? fmt::format("the codes are {}", fmt::join(codes, ", "))
+                                     ? "handouts/errors/ has a page for each that there is"
                                      : fmt::format("did you mean {}?", meant)));
   }
   out << read_file(file);

@@ -1,6 +1,7 @@
 #include "grader/pipeline/grade.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <atomic>
@@ -17,6 +18,7 @@
 #include "grader/pipeline/score.h"
 #include "grader/spec/handed_out.h"
 #include "grader/spec/hints_used.h"
+#include "grader/spec/similar_name.h"
 
 namespace rooflab {
 namespace {
@@ -27,20 +29,17 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-std::string names_of(const PartSpec& part) {
-  std::string names;
-  for (const TaskSpec& task : part.tasks) names += (names.empty() ? "" : ", ") + task.id;
-  return names;
-}
-
 std::vector<const TaskSpec*> chosen_tasks(const PartSpec& part, const GradeRequest& request) {
   std::vector<const TaskSpec*> tasks;
   for (const TaskSpec& task : part.tasks) {
     if (!request.task || task.id == *request.task) tasks.push_back(&task);
   }
   if (tasks.empty()) {
-    throw UsageError(fmt::format("part {} has no task {}; its tasks are {}", part.number,
-                                 *request.task, names_of(part)));
+    std::vector<std::string> names;
+    for (const TaskSpec& task : part.tasks) names.push_back(task.id);
+    throw UsageError(fmt::format("part {} has no task {}; its tasks are {}{}", part.number,
+                                 *request.task, fmt::join(names, ", "),
+                                 did_you_mean(*request.task, names)));
   }
   if (!request.case_number) return tasks;
   if (!request.task) throw UsageError("--case counts the cases of one task; name it with --task");

@@ -127,7 +127,7 @@ std::string usage_error_of(const std::function<void()>& action) {
 TEST_F(GradeTest, UnknownTasksAndCasesAreNamedWithWhatThereIs) {
   request_.task = "scael";
   EXPECT_EQ(usage_error_of([&] { grade_with(solve); }),
-            "part 7 has no task scael; its tasks are scale");
+            "part 7 has no task scael; its tasks are scale; did you mean scale?");
   request_.task = "scale";
   request_.case_number = 3;  // the third is hidden
   EXPECT_THAT(usage_error_of([&] { grade_with(solve); }),

@@ -299,6 +299,10 @@ BatchSummary Batch::write(const Course& course, const BatchWork& work, BatchList
     write_file_atomically(folder_.path() / "free_text.csv", free_text_table(store_, course));
   });
   attempts.make([&] {
+    const std::string rubric = rubric_page(course);
+    if (!rubric.empty()) write_file_atomically(folder_.path() / "free_text_rubric.md", rubric);
+  });
+  attempts.make([&] {
     write_file_atomically(folder_.path() / "hidden_cases.csv", hidden_case_table(store_, results));
   });
   attempts.make([&] { write_raw_answers(folder_.path(), store_, course); });

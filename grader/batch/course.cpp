@@ -34,6 +34,21 @@ std::string part_print(const Installation& installation, const PartSpec& part,
   return print.hex();
 }
 
+/// What the part's free texts earn points for, by question.
+std::map<std::string, std::vector<RubricItem>> rubrics_of(const PartSpec& part,
+                                                          const std::filesystem::path& solutions) {
+  std::map<std::string, std::vector<RubricItem>> rubrics;
+  const auto file = solutions / part.directory / "answers.key.toml";
+  if (!std::filesystem::exists(file)) return rubrics;
+  for (const TaskSpec& task : part.tasks) {
+    if (task.kind != TaskKind::answers) continue;
+    for (auto& [question, key] : load_answer_key(file, task)) {
+      if (!key.rubric.empty()) rubrics[question] = std::move(key.rubric);
+    }
+  }
+  return rubrics;
+}
+
 }  // namespace
 
 std::vector<std::string> Course::wanted_files() const {
@@ -67,6 +82,8 @@ Course load_course(const Installation& installation, const Toolchain& toolchain,
     course.versions[number] =
         fmt::format("rooflab {} ({}), CUDA {}", ROOFLAB_VERSION,
                     part_print(installation, part, rest).substr(0, kShown), toolchain.release());
+    auto rubrics = rubrics_of(part, installation.solutions());
+    if (!rubrics.empty()) course.rubrics[number] = std::move(rubrics);
     course.parts.push_back(std::move(part));
   }
   return course;

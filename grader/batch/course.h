@@ -8,6 +8,7 @@
 #include "grader/batch/store/store.h"
 #include "grader/pipeline/installation.h"
 #include "grader/pipeline/toolchain.h"
+#include "grader/spec/answers.h"
 #include "grader/spec/part.h"
 
 namespace rooflab {
@@ -18,6 +19,9 @@ struct Course {
   std::map<int, std::string> versions;  ///< part -> one line that changes with any of its files
 
   double hint_cost = 0;  ///< see CourseSpec
+
+  /// Of each part, what its free texts earn points for, by question.
+  std::map<int, std::map<std::string, std::vector<RubricItem>>> rubrics = {};
 
   /// Every file that a submission may hold: "part1-metrics/gemv.cu", and those that tell how many
   /// hints were shown.

@@ -136,6 +136,25 @@ std::vector<FreeText> free_texts(Store& store, const Course& course) {
   return all;
 }
 
+std::string rubric_page(const Course& course) {
+  std::string page;
+  for (const PartSpec& part : course.parts) {
+    const auto rubrics = course.rubrics.find(part.number);
+    if (rubrics == course.rubrics.end()) continue;
+    for (const auto& [task, question] : questions_of(part)) {
+      const auto rubric = rubrics->second.find(question->id);
+      if (rubric == rubrics->second.end()) continue;
+      page += fmt::format("## Part {}, {} ({} points)\n\n{}\n\n", part.number, question->id,
+                          format_points(question->points), question->prompt);
+      for (const RubricItem& item : rubric->second) {
+        page += fmt::format("- {}: {}\n", format_points(item.points), item.text);
+      }
+      page += '\n';
+    }
+  }
+  return page.empty() ? page : "# What the free texts earn points for\n\n" + page;
+}
+
 std::string free_text_table(Store& store, const Course& course) {
   const auto given = given_points(store);
   CsvTable table = {

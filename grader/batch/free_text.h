@@ -34,6 +34,9 @@ std::map<std::string, std::string> texts_in(const std::filesystem::path& sources
 /// was graded is asked and valued as it was when it was graded.
 std::vector<FreeText> free_texts(Store& store, const Course& course);
 
+/// free_text_rubric.md: what each question earns points for. Empty where no part says.
+std::string rubric_page(const Course& course);
+
 /// free_text.csv: all of them, with the points given so far, to be filled in and imported.
 std::string free_text_table(Store& store, const Course& course);
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <string_view>
 
@@ -330,6 +331,37 @@ Answers read_answers(const std::string& text, const TaskSpec& task) {
   return AnswerReader(text, task).read();
 }
 
+namespace {
+
+/// The items of a rubric, whose points are those of the question.
+std::vector<RubricItem> read_rubric(TableReader& entry, const QuestionSpec& question) {
+  std::vector<RubricItem> rubric;
+  double points = 0;
+  entry.each("rubric", [&](const toml::table& inner) {
+    TableReader item(inner, entry.file(), fmt::format("rubric of \"{}\"", question.id));
+    rubric.push_back({item.number("points"), item.text("text")});
+    item.finish();
+    points += rubric.back().points;
+    if (rubric.back().points > 0) return;
+    throw item.error("points", fmt::format("an item of \"{}\" has no points", question.id),
+                     "give it some, or leave it out");
+  });
+  if (rubric.empty()) return rubric;
+  if (question.kind != QuestionKind::text) {
+    throw entry.error("rubric", fmt::format("\"{}\" is no free text", question.id),
+                      "a machine judges it: remove the rubric");
+  }
+  if (std::abs(points - question.points) > 1e-9) {
+    throw entry.error("rubric",
+                      fmt::format("the items of \"{}\" have {:g} points, and it has {:g}",
+                                  question.id, points, question.points),
+                      "make them equal");
+  }
+  return rubric;
+}
+
+}  // namespace
+
 std::map<std::string, AnswerKey> load_answer_key(const std::filesystem::path& file,
                                                  const TaskSpec& task) {
   const toml::table table = parse_toml(file);
@@ -345,6 +377,7 @@ std::map<std::string, AnswerKey> load_answer_key(const std::filesystem::path& fi
       }
       key.tolerance = entry.number_or("tolerance", key.tolerance);
       key.why = entry.text_or("why", "");
+      key.rubric = read_rubric(entry, question);
       entry.finish();
       keys[question.id] = key;
     });

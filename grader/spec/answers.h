@@ -13,10 +13,17 @@
 namespace rooflab {
 
 /// The right answer to one question.
+/// What a free text earns points for.
+struct RubricItem {
+  double points = 0;
+  std::string text;
+};
+
 struct AnswerKey {
   Value answer;
   double tolerance = 1e-6;  ///< numbers: relative to |answer|, absolute where that is 0
   std::string why;
+  std::vector<RubricItem> rubric = {};  ///< of free text, for the people who read it
 };
 
 /// A line of a student's file that is no answer, or not one of its question's kind.

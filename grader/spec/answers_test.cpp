@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
@@ -194,6 +195,29 @@ TEST_F(AnswersTest, KeyLargerThanTheLimitIsRefused) {
     FAIL();
   } catch (const SpecError& error) {
     EXPECT_THAT(error.what(), HasSubstr("larger than 1 MiB"));
+  }
+}
+
+TEST_F(AnswersTest, ARubricGivesThePointsOfItsFreeText) {
+  const std::string keys = "[ridge]\nanswer = 12.5\n[bound]\nanswer = \"a\"\n";
+  const auto load = [&](const std::string& more) {
+    std::ofstream(file_) << keys << more;
+    return load_answer_key(file_, task_);
+  };
+  const auto text = std::ranges::find(task_.questions, QuestionKind::text, &QuestionSpec::kind);
+  ASSERT_NE(text, task_.questions.end());
+  const std::string half = fmt::format("{:g}", text->points / 2);
+  const std::string item = "{ points = " + half + ", text = \"names one\" }";
+  const auto rubric =
+      load("[" + text->id + "]\nrubric = [" + item + ", " + item + "]\n").at(text->id).rubric;
+  ASSERT_EQ(rubric.size(), 2U);
+  EXPECT_EQ(rubric[1].points, text->points / 2);
+  EXPECT_EQ(rubric[1].text, "names one");
+  for (const std::string& wrong :
+       {"[" + text->id + "]\nrubric = [" + item + "]\n",
+        "[" + text->id + "]\nrubric = [{ points = 0, text = \"nothing\" }]\n"}) {
+    EXPECT_THAT([&] { load(wrong); }, testing::ThrowsMessage<SpecError>(HasSubstr(text->id)))
+        << wrong;
   }
 }
 

@@ -14,6 +14,7 @@ namespace rooflab {
 struct CourseFolders {
   std::filesystem::path labs;
   std::filesystem::path solutions;
+  std::filesystem::path examples = {};  ///< programs that pages show; empty: there are none
 };
 
 /// One thing to keep: a solution block, a hidden case, a key's reason, a planted mistake, a right
@@ -30,8 +31,8 @@ struct CourseSecrets {
   std::vector<Secret> all;
   /// 20 words of a solution block, or of the code of a mistake or a right submission, 12 of a
   /// sentence; shorter code whole from ten words on, a shorter sentence from six, the numbers of a
-  /// hidden case from four. What the starter or the toolkit says too is no secret, nor is a hidden
-  /// case that some part.toml has as a public one.
+  /// hidden case from four. What the starter, the toolkit or an example says too is no secret, nor
+  /// is a hidden case that some part.toml has as a public one.
   Passages passages;
   std::unordered_map<std::string, std::size_t> words;  ///< names of mistakes
   /// Names of hidden cases with less than six words: they count where they stand alone, as a

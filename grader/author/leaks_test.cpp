@@ -71,7 +71,8 @@ class LeaksTest : public testing::Test {
     write_file_atomically(kit_.path() / file, text);
   }
   std::vector<Leak> leaks() const {
-    return find_leaks(kit_.path(), {course_.path() / "labs", course_.path() / "solutions"});
+    return find_leaks(kit_.path(), {course_.path() / "labs", course_.path() / "solutions",
+                                    course_.path() / "docs/examples"});
   }
   std::vector<std::string> stories() const {
     std::vector<std::string> all;
@@ -139,6 +140,13 @@ TEST_F(LeaksTest, WhatTheToolkitSaysIsKnownToAll) {
   course("labs/toolkit/warp.h", kAnswer);
   kit("labs/toolkit/warp.h", kAnswer);
   EXPECT_THAT(leaks(), IsEmpty());
+}
+
+TEST_F(LeaksTest, WhatAnExampleShowsIsKnownToAll) {
+  kit("handouts/page.md", kOtherAnswer);
+  EXPECT_FALSE(leaks().empty());
+  course("docs/examples/rows.cu", "// An example.\n" + kOtherAnswer);
+  EXPECT_TRUE(leaks().empty());
 }
 
 TEST_F(LeaksTest, ASignatureOfThePublicInterfaceIsNoLeak) {

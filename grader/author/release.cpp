@@ -133,7 +133,8 @@ Release make_release(const ReleaseRequest& request) {
 
   Release release;
   release.files = files.size() + generated.size() + 1;
-  release.leaks = find_leaks(kit, {request.root / "labs", request.root / "solutions"});
+  release.leaks = find_leaks(
+      kit, {request.root / "labs", request.root / "solutions", request.root / "docs/examples"});
   if (!release.leaks.empty()) return release;
   const fs::path archive = staging.path() / "kit.tar.gz";
   pack(staging.path(), archive);

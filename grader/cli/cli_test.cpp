@@ -96,6 +96,8 @@ TEST_F(CliTest, HelpIsNoError) {
   const Ran help = run({"--help"});
   EXPECT_EQ(help.code, 0);
   EXPECT_THAT(help.out, HasSubstr("--submission"));
+  EXPECT_LT(help.out.find("  explain "), help.out.find("Commands for those who teach"));
+  EXPECT_GT(help.out.find("  batch "), help.out.find("Commands for those who teach"));
 }
 
 TEST_F(CliTest, TellsTheVersionThatTheChangelogEndsWith) {

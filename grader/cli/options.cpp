@@ -2,7 +2,9 @@
 
 #include <CLI/CLI.hpp>
 #include <iostream>
+#include <set>
 #include <stdexcept>
+#include <string>
 #include <string_view>
 
 #include "grader/report/text.h"
@@ -11,7 +13,14 @@ namespace rooflab {
 namespace {
 
 constexpr int kUsageError = 2;
-constexpr const char* kAbout = "Grades the labs of the course on a GPU, real or simulated.";
+constexpr const char* kAbout = R"(Grades the labs of the course on a GPU, real or simulated.
+
+  grader                      where you are, and what is next
+  grader --part 1             grade a part
+  grader --task gemv          grade a task; with --case 2 one case of it
+  grader --task gemv --hint   the next hint for it
+  grader explain RL0301       what a diagnosis means
+)";
 
 struct Flags {
   bool list = false;
@@ -168,10 +177,22 @@ void add_author_commands(CLI::App& app, Options& options) {
       ->check(CLI::IsMember({"bash", "zsh"}));
 }
 
+/// What students type stands first.
+void group_commands(CLI::App& app) {
+  const std::set<std::string> of_students{"list",    "doctor",   "update",
+                                          "explain", "roofline", "completion"};
+  for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; })) {
+    if (command->get_group().empty()) continue;
+    command->group(of_students.contains(command->get_name()) ? "Commands for everybody"
+                                                             : "Commands for those who teach");
+  }
+}
+
 void add_everything(CLI::App& app, Options& options, Flags& flags) {
   add_grade_options(app, options, flags);
   add_commands(app, options, flags);
   add_author_commands(app, options);
+  group_commands(app);
   app.require_subcommand(0, 1);
   app.set_version_flag("--version", "rooflab " ROOFLAB_VERSION);
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <ostream>
 #include <vector>
 
@@ -13,8 +14,8 @@ namespace rooflab {
 std::vector<PartProgress> course_progress(const Installation& installation,
                                           const std::filesystem::path& submission);
 
-/// The next step with its place, and the commands for it.
-void print_next_step(std::ostream& out, const NextStep& step,
+/// The next step with its place, and the commands for it; nothing: that all is done.
+void print_next_step(std::ostream& out, const std::optional<NextStep>& step,
                      const std::filesystem::path& submission);
 
 /// Indented lines of at most 96 characters, the first one after `first`.

@@ -99,8 +99,8 @@ NextStep step_for(const PartProgress& progress, const TaskSpec& task,
 
 }  // namespace
 
-NextStep next_step(const std::vector<PartProgress>& course,
-                   const std::filesystem::path& submission) {
+std::optional<NextStep> next_step(const std::vector<PartProgress>& course,
+                                  const std::filesystem::path& submission) {
   for (const bool bonus : {false, true}) {
     for (const PartProgress& progress : course) {
       for (const TaskSpec& task : progress.part.tasks) {
@@ -114,15 +114,16 @@ NextStep next_step(const std::vector<PartProgress>& course,
         const TaskResult* result = result_of(progress, task);
         if (task.bonus || result == nullptr) continue;
         if (result->score > result->max_score - result->graded_later - kLeastMissing) continue;
-        return {.part = progress.part.number,
-                .task = task.id,
-                .why = fmt::format("it passes with {} of {} points", format_points(result->score),
-                                   format_points(result->max_score)),
-                .place = progress.part.directory + "/" + task.file};
+        return NextStep{
+            .part = progress.part.number,
+            .task = task.id,
+            .why = fmt::format("it passes with {} of {} points", format_points(result->score),
+                               format_points(result->max_score)),
+            .place = progress.part.directory + "/" + task.file};
       }
     }
   }
-  return {};
+  return std::nullopt;
 }
 
 }  // namespace rooflab

@@ -61,7 +61,7 @@ std::string typed_program() {
 }
 
 std::string grade_command(const Options& options, const std::string& task) {
-  return fmt::format("{} --part {} --task {}{}", typed_program(), options.part, task,
+  return fmt::format("{} --part {} --task {}{}", typed_program(), options.part.value(), task,
                      submission_flag(options));
 }
 

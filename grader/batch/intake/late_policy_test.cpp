@@ -128,8 +128,8 @@ TEST(LatePolicy, SaysWhatIsWrongAndWhere) {
   EXPECT_THAT(late_policy_error("[parts.2]\nduo = 1\n"), HasSubstr("[parts.2]: `due` is missing"));
   EXPECT_THAT(late_policy_error("[[extension]]\nstudent = \"a\"\n"), HasSubstr("`due` is missing"));
   EXPECT_THAT(
-      late_policy_error("[[extension]]\nstudent = \"a\"\npart = 0\ndue = 2026-11-20T23:59:00Z\n"),
-      HasSubstr("there is no part 0"));
+      late_policy_error("[[extension]]\nstudent = \"a\"\npart = -1\ndue = 2026-11-20T23:59:00Z\n"),
+      HasSubstr("there is no part -1"));
   EXPECT_THAT(late_policy_error("[[extension]]\nstudent = \"a\"\ndue = 2026-11-20T23:59:00Z\n"
                                 "[[extension]]\nstudent = \"A\"\ndue = 2026-11-21T23:59:00Z\n"),
               AllOf(HasSubstr("late.toml:5: "), HasSubstr("has an extension for this already")));

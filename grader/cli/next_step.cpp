@@ -77,7 +77,9 @@ NextStep step_for(const PartProgress& progress, const TaskSpec& task,
   }
   const TaskResult* result = result_of(progress, task);
   if (result == nullptr) {
-    step.why = "it is written, and was never graded";
+    step.why = task.starter_finds
+                   ? "it is wrong on purpose: run it, read what is found, and mend it"
+                   : "it is written, and was never graded";
   } else if (result->verdict == Verdict::not_implemented) {
     step.why = "it has changed since it was graded";
   } else if (!result->diagnostics.empty()) {

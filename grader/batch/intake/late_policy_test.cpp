@@ -136,6 +136,18 @@ TEST(LatePolicy, SaysWhatIsWrongAndWhere) {
   EXPECT_THAT(late_policy_error("due = \n"), HasSubstr("late.toml:1: "));
 }
 
+TEST(LatePolicy, Part0HasADueTimeAndExtensionsOfItsOwn) {
+  const LatePolicy policy = LatePolicy::parse(std::string(kPolicy) +
+                                                  "[[extension]]\nstudent = \"eve\"\npart = 0\n"
+                                                  "due = 2026-12-27T23:59:00+01:00\n"
+                                                  "[parts.0]\ndue = 2026-11-27T23:59:00+01:00\n",
+                                              "late.toml");
+  EXPECT_EQ(policy.lateness({"bob"}, 0, kDue + 7 * 24 * kHour, false).keeps, 1);
+  EXPECT_EQ(policy.lateness({"bob"}, 0, kDue + 30 * 24 * kHour, false).keeps, 0);
+  EXPECT_EQ(policy.lateness({"eve"}, 0, kDue + 30 * 24 * kHour, false).keeps, 1);
+  EXPECT_EQ(policy.lateness({"eve"}, 1, kDue + 30 * 24 * kHour, false).keeps, 0);
+}
+
 TEST(LatePolicy, OneThatCostsNothingHasToSaySo) {
   for (const char* empty : {"", "\n# nothing yet\n", "grace_minutes = 5\n"}) {
     EXPECT_THAT(late_policy_error(empty), HasSubstr("says of nothing when it is due")) << empty;

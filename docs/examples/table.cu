@@ -3,8 +3,8 @@
 #include <vector>
 
 __global__ void table(int* products, int rows, int columns) {
-  const int column = blockIdx.x * blockDim.x + threadIdx.x;
   const int row = blockIdx.y * blockDim.y + threadIdx.y;
+  const int column = blockIdx.x * blockDim.x + threadIdx.x;
   if (row >= rows || column >= columns) return;
   products[row * columns + column] = (row + 1) * (column + 1);
 }

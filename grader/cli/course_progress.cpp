@@ -35,7 +35,7 @@ void print_wrapped(std::ostream& out, const std::string& first, const std::strin
 }
 
 void print_next_step(std::ostream& out, const std::optional<NextStep>& step,
-                     const std::filesystem::path& submission) {
+                     const std::filesystem::path& submission, const std::string& flag) {
   const std::string grader = typed_program();
   if (!step) {
     out << "Everything has all of its points. " << grader << " --help says what else there is.\n";
@@ -43,7 +43,8 @@ void print_next_step(std::ostream& out, const std::optional<NextStep>& step,
   }
   out << fmt::format("Next: part {}, task {}\n", step->part, step->task);
   print_wrapped(out, "  ", fmt::format("{}: {}", typed_path(submission / step->place), step->why));
-  const std::string command = fmt::format("{} --part {} --task {}", grader, step->part, step->task);
+  const std::string command =
+      fmt::format("{} --part {} --task {}{}", grader, step->part, step->task, flag);
   out << fmt::format("  {}  {}\n", step->grade ? "run " : "then", command);
   out << fmt::format("  hint  {} --hint\n", command);
 }

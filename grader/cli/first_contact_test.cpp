@@ -129,6 +129,15 @@ TEST_F(FirstContactTest, AReportTellsWhatChangedSinceTheLastRun) {
   EXPECT_THAT(grade_mine().out, Not(HasSubstr("since the last run")));
 }
 
+TEST_F(FirstContactTest, WhatIsNextIsOfTheSameSubmission) {
+  std::filesystem::copy_file(ROOFLAB_SOURCE_DIR "/solutions/part1-metrics/answers.toml", answers(),
+                             std::filesystem::copy_options::overwrite_existing);
+  const Ran ran = grade_mine();
+  EXPECT_EQ(ran.code, 0) << ran.error;
+  EXPECT_THAT(ran.out, testing::ContainsRegex("\n  [a-z]+ +[^\n]* --part [0-9]+ --task [a-z_]+ "
+                                              "--submission mine\n"));
+}
+
 TEST_F(FirstContactTest, TheDocumentTellsItTooAndAFreshCacheNothing) {
   grade_mine();
   answer("sparse_peak", "\"z\"");

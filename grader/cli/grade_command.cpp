@@ -128,7 +128,7 @@ class GradeCommand {
     try {
       const auto submission = submission_of(options_, installation_);
       const auto step = next_step(course_progress(installation_, submission), submission);
-      if (step) print_next_step(std::cout, step, submission);
+      if (step) print_next_step(std::cout, step, submission, submission_flag(options_));
     } catch (const std::exception&) {  // another part may be broken, and this one is graded
     }
   }

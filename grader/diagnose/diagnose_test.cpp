@@ -397,6 +397,16 @@ TEST_F(DiagnoseTest, AnAddressFarFromEverythingMakesOneThinkOfHostPointers) {
   EXPECT_THAT(explain_finding(finding, context_, nullptr).help, HasSubstr("compare the thread's"));
 }
 
+TEST_F(DiagnoseTest, ACopyOfWhatNothingHasWrittenMakesOneThinkOfTheGrid) {
+  simgpu::Finding finding;
+  finding.code = "RL0205";
+  const Diagnostic copy = explain_finding(finding, context_, nullptr);
+  EXPECT_THAT(copy.help, HasSubstr("rounded up"));
+  EXPECT_THAT(copy.notes, IsEmpty());
+  finding.kernel = "sum";
+  EXPECT_THAT(explain_finding(finding, context_, nullptr).help, HasSubstr("does not clear memory"));
+}
+
 TEST_F(DiagnoseTest, ALeadingDimensionIsThatOfATileOrThatOfCublas) {
   simgpu::Finding finding;
   finding.code = "RL0204";

@@ -3,10 +3,10 @@
 #include <vector>
 
 __global__ void table(int* products, int rows, int columns) {
-  const int row = blockIdx.y * blockDim.y + threadIdx.y;
-  const int column = blockIdx.x * blockDim.x + threadIdx.x;
-  if (row >= rows || column >= columns) return;
-  products[row * columns + column] = (row + 1) * (column + 1);
+  const int x = blockIdx.x * blockDim.x + threadIdx.x;
+  const int y = blockIdx.y * blockDim.y + threadIdx.y;
+  if (x >= columns || y >= rows) return;
+  products[y * columns + x] = (y + 1) * (x + 1);
 }
 
 int main() {

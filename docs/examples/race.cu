@@ -1,8 +1,8 @@
-// ring.cu without its barrier: on a GPU it may well look right, here it is reported.
+// pass_on.cu without its barrier: on a GPU it may well look right, here it is reported.
 #include <cstdio>
 #include <vector>
 
-__global__ void ring(const int* x, int* y) {
+__global__ void pass_on(const int* x, int* y) {
   __shared__ int numbers[64];
   const int i = blockIdx.x * 64 + threadIdx.x;
   numbers[threadIdx.x] = x[i];
@@ -18,7 +18,7 @@ int main() {
   cudaMalloc(&device_y, n * sizeof(int));
   cudaMemcpy(device_x, x.data(), n * sizeof(int), cudaMemcpyHostToDevice);
 
-  ring<<<blocks, 64>>>(device_x, device_y);
+  pass_on<<<blocks, 64>>>(device_x, device_y);
   cudaMemcpy(y.data(), device_y, n * sizeof(int), cudaMemcpyDeviceToHost);
   cudaFree(device_x);
   cudaFree(device_y);

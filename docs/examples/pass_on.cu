@@ -2,7 +2,7 @@
 #include <cstdio>
 #include <vector>
 
-__global__ void ring(const int* x, int* y) {
+__global__ void pass_on(const int* x, int* y) {
   __shared__ int numbers[64];
   const int i = blockIdx.x * 64 + threadIdx.x;
   numbers[threadIdx.x] = x[i];
@@ -19,7 +19,7 @@ int main() {
   cudaMalloc(&device_y, n * sizeof(int));
   cudaMemcpy(device_x, x.data(), n * sizeof(int), cudaMemcpyHostToDevice);
 
-  ring<<<blocks, 64>>>(device_x, device_y);
+  pass_on<<<blocks, 64>>>(device_x, device_y);
   cudaMemcpy(y.data(), device_y, n * sizeof(int), cudaMemcpyDeviceToHost);
   cudaFree(device_x);
   cudaFree(device_y);

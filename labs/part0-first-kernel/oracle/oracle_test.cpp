@@ -43,6 +43,7 @@ class VectorAddTest : public ::testing::Test {
     evidence_.keeps_records = true;
     simgpu::KernelRecord kernel;
     kernel.counters.flops["fp32"] = 300;
+    kernel.counters.global_store_bytes = 1200;
     evidence_.activity.kernels = {kernel};
   }
 
@@ -94,6 +95,9 @@ TEST_F(VectorAddTest, NamesWhatIsWrong) {
 TEST_F(VectorAddTest, SumsThatNoKernelAddedAreRefused) {
   evidence_.activity.kernels[0].counters.flops["fp32"] = 299;
   expect("RL0506", "no kernel has added them; kernels did 299 of 300");
+  evidence_.activity.kernels[0].counters.flops["fp32"] = 300;
+  evidence_.activity.kernels[0].counters.global_store_bytes = 4;
+  expect("RL0506", "and stored 1 numbers");
   evidence_.activity.kernels.clear();
   expect("RL0506", "kernels did 0");
   evidence_.keeps_records = false;

@@ -1,10 +1,10 @@
 #pragma once
 
-/// The window of an element: itself, kRadius elements before it and kRadius behind it.
+/// The window of an element: itself, kRadius elements before it and kRadius after it.
 constexpr int kRadius = 3;
 
 /// y[i] = x[i - kRadius] + ... + x[i] + ... + x[i + kRadius], where x is 0 before its first and
-/// behind its last element.
+/// after its last element.
 ///
 /// x and y are device pointers to n floats each; n is at least 1 and need not be a multiple of
 /// anything. Neighbouring windows overlap: each block loads what it needs into shared memory, once,

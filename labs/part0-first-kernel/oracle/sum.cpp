@@ -33,7 +33,7 @@ class SumOracle : public Oracle {
       mistakes.add("RL0418", "only the first block's sum is in the result",
                    "each block has a sum of its own: add all of them up",
                    {sum(problem, [=](std::size_t i) { return i < block; })});
-      mistakes.add("RL0418", "the elements behind the last whole block are missing from the sum",
+      mistakes.add("RL0418", "the elements after the last whole block are missing from the sum",
                    "round the number of blocks up, and let threads without an element add 0",
                    {sum(problem, [=](std::size_t i) { return i < n / block * block; })});
     }

@@ -98,7 +98,7 @@ class VectorAddOracle : public Oracle {
     const bool are_last = first % kWarp == 0 && wrong == right.size() - first;
     if (are_last && first > 0) {
       throw Refusal({"RL0436",
-                     "c is right up to a whole number of warps, and wrong behind it" + figures,
+                     "c is right up to a whole number of warps, and wrong after it" + figures,
                      "where n is no multiple of the block, one more block has to be launched: "
                      "(n + threads - 1) / threads. Copies take bytes, n * sizeof(float)"});
     }

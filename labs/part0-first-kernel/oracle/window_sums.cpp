@@ -41,7 +41,7 @@ class WindowSumsOracle : public Oracle {
     for (const std::int64_t block : {32, 64, 128, 256, 512, 1024}) {
       mistakes.add("RL0438", "windows end at the edge of their block: the halo is missing",
                    "the first windows of a block need kRadius elements before its own, the last "
-                   "ones as many behind them; they are 0 only where x ends",
+                   "ones as many after them; they are 0 only where x ends",
                    {sums(problem, -kRadius, kRadius, block)});
     }
     return mistakes.take();

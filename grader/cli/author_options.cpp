@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 
 #include "grader/author/verify/claim.h"
+#include "grader/spec/part.h"
 
 namespace rooflab {
 namespace {
@@ -17,7 +18,7 @@ std::vector<std::string> names_of_proofs() {
 
 void add_verify_options(CLI::App& command, VerifyOptions& options) {
   command.add_option("--part", options.parts, "Only this part; may be given several times")
-      ->check(CLI::Range(1, 999))
+      ->check(CLI::Range(0, kLastPart))
       ->allow_extra_args(false);
   command
       .add_option(
@@ -73,7 +74,7 @@ void add_compare_times_options(CLI::App& command, CompareTimesOptions& options) 
                   "The file to write (default: specs/measured/<gpu>/<date>-<GPU>.toml)")
       ->needs(measure);
   command.add_option("--part", options.parts, "Only this part; may be given several times")
-      ->check(CLI::Range(1, 999))
+      ->check(CLI::Range(0, kLastPart))
       ->allow_extra_args(false);
   command
       .add_option("--jobs", options.jobs, "Gradings on simulated GPUs at a time (default: CPUs)")

@@ -154,7 +154,7 @@ TEST_F(CliTest, ErrorsRepeatNoControlCharacters) {
 TEST_F(CliTest, UnusableCommandLinesExitWith2) {
   expect_refusal({"--seed", "1"}, 2, "name a part, as in grader --part 1; see grader --help");
   expect_refusal({"--part", "one"}, 2, "see grader --help");
-  expect_refusal({"--part", "0"}, 2, "see grader --help");
+  expect_refusal({"--part", "-1"}, 2, "see grader --help");
   expect_refusal({"--prat", "1"}, 2, "see grader --help");
   expect_refusal({"--part", "7", "--hint"}, 2, "--hint wants --task");
   expect_refusal({"--part", "7", "--case", "1"}, 2, "name it with --task");

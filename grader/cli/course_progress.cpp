@@ -34,17 +34,18 @@ void print_wrapped(std::ostream& out, const std::string& first, const std::strin
   }
 }
 
-void print_next_step(std::ostream& out, const NextStep& step,
-                     const std::filesystem::path& submission) {
+void print_next_step(std::ostream& out, const std::optional<NextStep>& step,
+                     const std::filesystem::path& submission, const std::string& flag) {
   const std::string grader = typed_program();
-  if (step.part == 0) {
+  if (!step) {
     out << "Everything has all of its points. " << grader << " --help says what else there is.\n";
     return;
   }
-  out << fmt::format("Next: part {}, task {}\n", step.part, step.task);
-  print_wrapped(out, "  ", fmt::format("{}: {}", typed_path(submission / step.place), step.why));
-  const std::string command = fmt::format("{} --part {} --task {}", grader, step.part, step.task);
-  out << fmt::format("  {}  {}\n", step.grade ? "run " : "then", command);
+  out << fmt::format("Next: part {}, task {}\n", step->part, step->task);
+  print_wrapped(out, "  ", fmt::format("{}: {}", typed_path(submission / step->place), step->why));
+  const std::string command =
+      fmt::format("{} --part {} --task {}{}", grader, step->part, step->task, flag);
+  out << fmt::format("  {}  {}\n", step->grade ? "run " : "then", command);
   out << fmt::format("  hint  {} --hint\n", command);
 }
 

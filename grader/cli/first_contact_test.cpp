@@ -41,6 +41,24 @@ TEST_F(CliTest, AloneAsksToGradeWhatIsWritten) {
   EXPECT_THAT(run({}).out, HasSubstr("it is written, and was never graded\n  run   "));
 }
 
+TEST_F(CliTest, APartMayHaveTheNumber0AndComesFirst) {
+  std::string part = read_file(folder_.path() / "labs/part7-test/part.toml");
+  part.replace(part.find("points = 5"), 0, "starter_finds = \"RL0201\"\n");
+  write("labs/part0-test/part.toml", "number = 0" + part.substr(part.find('\n')));
+  for (const char* folder : {"part0-test", "part7-test"}) {
+    write("starter/" + std::string(folder) + "/count.cpp", "int count() { return 9; }\n");
+  }
+  EXPECT_THAT(run({}).out, HasSubstr("  part 0  Test part "));
+  EXPECT_THAT(run({}).out, HasSubstr("Next: part 0, task count\n  starter/part0-test/count.cpp: it "
+                                     "is wrong on purpose: run it, read what is found"));
+  EXPECT_THAT(run({}).out, HasSubstr(" --part 0 --task count\n"));
+  EXPECT_THAT(run({"list"}).out, HasSubstr("Part 0  Test part"));
+  EXPECT_THAT(run({"--part", "0", "--list"}).out, HasSubstr("Part 0, Test part\n\n  count"));
+  EXPECT_THAT(run({"--part", "0", "--task", "count", "--hint"}).out,
+              HasSubstr("count, hint 1 of 3: first\nhint 2 is an approach: " + typed_program() +
+                        " --part 0 --task count --hint"));
+}
+
 TEST_F(CliTest, ATodoThatIsCommentedOutIsNone) {
   write("starter/part7-test/count.cpp",
         "// STARTER: rooflab::todo(\"count the squares first\");\nint count() { return 9; }\n");
@@ -109,6 +127,15 @@ TEST_F(FirstContactTest, AReportTellsWhatChangedSinceTheLastRun) {
   EXPECT_THAT(changed.out, HasSubstr("since the last run: not implemented -> "));
   EXPECT_THAT(read_file(folder_.path() / "out/part1.html"), HasSubstr("Since the last run:"));
   EXPECT_THAT(grade_mine().out, Not(HasSubstr("since the last run")));
+}
+
+TEST_F(FirstContactTest, WhatIsNextIsOfTheSameSubmission) {
+  std::filesystem::copy_file(ROOFLAB_SOURCE_DIR "/solutions/part1-metrics/answers.toml", answers(),
+                             std::filesystem::copy_options::overwrite_existing);
+  const Ran ran = grade_mine();
+  EXPECT_EQ(ran.code, 0) << ran.error;
+  EXPECT_THAT(ran.out, testing::ContainsRegex("\n  [a-z]+ +[^\n]* --part [0-9]+ --task [a-z_]+ "
+                                              "--submission mine\n"));
 }
 
 TEST_F(FirstContactTest, TheDocumentTellsItTooAndAFreshCacheNothing) {

@@ -47,7 +47,7 @@ class GradeCommand {
       : options_(options),
         installation_(installation),
         grading_(installation,
-                 {.part = options.part,
+                 {.part = options.part.value(),
                   .device = options.device,
                   .unlisted = options.any_gpu ? UnlistedGpu::allow : UnlistedGpu::warn,
                   .sandbox = options.sandbox,
@@ -127,8 +127,8 @@ class GradeCommand {
     if (options_.json == "-" || options_.case_number || exit_code_of(result) != 0) return;
     try {
       const auto submission = submission_of(options_, installation_);
-      const NextStep step = next_step(course_progress(installation_, submission), submission);
-      if (step.part > 0) print_next_step(std::cout, step, submission);
+      const auto step = next_step(course_progress(installation_, submission), submission);
+      if (step) print_next_step(std::cout, step, submission, submission_flag(options_));
     } catch (const std::exception&) {  // another part may be broken, and this one is graded
     }
   }
@@ -144,7 +144,7 @@ class GradeCommand {
   }
 
   std::string html_file() const {
-    return options_.html.empty() ? fmt::format("out/part{}.html", options_.part) : options_.html;
+    return options_.html.empty() ? fmt::format("out/part{}.html", part().number) : options_.html;
   }
 
   GradeRequest request() const {

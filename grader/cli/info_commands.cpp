@@ -160,7 +160,8 @@ int list_all_parts(std::ostream& out, const Installation& installation) {
 }
 
 int show_tasks(std::ostream& out, const Options& options, const Installation& installation) {
-  const PartSpec part = load_part(installation.labs(), installation.solutions(), options.part);
+  const PartSpec part =
+      load_part(installation.labs(), installation.solutions(), options.part.value());
   if (options.task) find_task(part, *options.task);
   out << fmt::format("Part {}, {}\n", part.number, part.title);
   for (const TaskSpec& task : part.tasks) {
@@ -174,7 +175,8 @@ int show_tasks(std::ostream& out, const Options& options, const Installation& in
 }
 
 int show_hint(std::ostream& out, const Options& options, const Installation& installation) {
-  const PartSpec part = load_part(installation.labs(), installation.solutions(), options.part);
+  const PartSpec part =
+      load_part(installation.labs(), installation.solutions(), options.part.value());
   const TaskSpec& task = find_task(part, options.task.value_or(""));
   const auto folder = submission_of(options, installation) / part.directory;
   if (!std::filesystem::is_directory(folder)) {

@@ -36,7 +36,7 @@ int run(Options options) {
   const Installation installation = find_installation();
   if (options.command == Options::Command::update) return run_update(std::cout, installation);
   if (is_for_students(options.command)) keep_kit_current(std::cerr, installation);
-  if (options.part == 0 && options.task) options.part = part_of_task(installation, *options.task);
+  if (!options.part && options.task) options.part = part_of_task(installation, *options.task);
   switch (options.command) {
     case Options::Command::grade:
       return run_grade(options, installation);

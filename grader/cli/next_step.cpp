@@ -77,7 +77,9 @@ NextStep step_for(const PartProgress& progress, const TaskSpec& task,
   }
   const TaskResult* result = result_of(progress, task);
   if (result == nullptr) {
-    step.why = "it is written, and was never graded";
+    step.why = task.starter_finds
+                   ? "it is wrong on purpose: run it, read what is found, and mend it"
+                   : "it is written, and was never graded";
   } else if (result->verdict == Verdict::not_implemented) {
     step.why = "it has changed since it was graded";
   } else if (!result->diagnostics.empty()) {
@@ -99,8 +101,8 @@ NextStep step_for(const PartProgress& progress, const TaskSpec& task,
 
 }  // namespace
 
-NextStep next_step(const std::vector<PartProgress>& course,
-                   const std::filesystem::path& submission) {
+std::optional<NextStep> next_step(const std::vector<PartProgress>& course,
+                                  const std::filesystem::path& submission) {
   for (const bool bonus : {false, true}) {
     for (const PartProgress& progress : course) {
       for (const TaskSpec& task : progress.part.tasks) {
@@ -114,15 +116,16 @@ NextStep next_step(const std::vector<PartProgress>& course,
         const TaskResult* result = result_of(progress, task);
         if (task.bonus || result == nullptr) continue;
         if (result->score > result->max_score - result->graded_later - kLeastMissing) continue;
-        return {.part = progress.part.number,
-                .task = task.id,
-                .why = fmt::format("it passes with {} of {} points", format_points(result->score),
-                                   format_points(result->max_score)),
-                .place = progress.part.directory + "/" + task.file};
+        return NextStep{
+            .part = progress.part.number,
+            .task = task.id,
+            .why = fmt::format("it passes with {} of {} points", format_points(result->score),
+                               format_points(result->max_score)),
+            .place = progress.part.directory + "/" + task.file};
       }
     }
   }
-  return {};
+  return std::nullopt;
 }
 
 }  // namespace rooflab

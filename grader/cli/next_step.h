@@ -19,7 +19,7 @@ struct PartProgress {
 
 /// The one thing that a student should do next.
 struct NextStep {
-  int part = 0;  ///< 0 when every task has all of its points
+  int part = 0;
   std::string task;
   std::string why;    ///< a clause: "its TODO says …"
   std::string place;  ///< "part1-metrics/gemm_tiled.cu:12", as far as it is known
@@ -27,8 +27,8 @@ struct NextStep {
 };
 
 /// The first task in the order of the course that is not solved, bonus ones after all others; then
-/// the first that misses points.
-NextStep next_step(const std::vector<PartProgress>& course,
-                   const std::filesystem::path& submission);
+/// the first that misses points. Nothing when every task has all of its points.
+std::optional<NextStep> next_step(const std::vector<PartProgress>& course,
+                                  const std::filesystem::path& submission);
 
 }  // namespace rooflab

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "grader/report/text.h"
+#include "grader/spec/part.h"
 
 namespace rooflab {
 namespace {
@@ -42,7 +43,8 @@ void add_seed(CLI::App& command, std::optional<Seed>& seed, const char* about) {
 }
 
 void add_grade_options(CLI::App& app, Options& options, Flags& flags) {
-  app.add_option("--part", options.part, "Number of the part to grade")->check(CLI::Range(1, 999));
+  app.add_option("--part", options.part, "Number of the part to grade")
+      ->check(CLI::Range(0, kLastPart));
   app.add_option("--task", options.task, "Grade only this task");
   app.add_option("--case", options.case_number, "Run only this public case of the task, from 1")
       ->check(CLI::Range(1, 1000000));
@@ -69,7 +71,7 @@ void add_batch_options(CLI::App& command, BatchOptions& batch, Flags& flags) {
   command.add_option("--out", batch.out, "Folder for the grades and all that explains them")
       ->required();
   command.add_option("--part", batch.parts, "Grade this part; may be given several times")
-      ->check(CLI::Range(1, 999))
+      ->check(CLI::Range(0, kLastPart))
       ->allow_extra_args(false);
   // An unset variable of a script would leave out a policy without a word.
   const CLI::Validator named(

@@ -60,7 +60,7 @@ struct Options {
   };
   Command command = Command::grade;
 
-  int part = 0;
+  std::optional<int> part;
   std::optional<std::string> task;
   std::optional<int> case_number;
   std::string submission;  ///< empty: starter/ of the checkout

@@ -24,10 +24,6 @@ std::string quoted_word(const std::string& word) {
 
 namespace {
 
-std::string submission_flag(const Options& options) {
-  return options.submission.empty() ? "" : " --submission " + quoted_word(options.submission);
-}
-
 /// What else decides how a case ends.
 std::string device_flags(const Options& options) {
   return (options.device.empty() ? "" : " --device " + options.device) +
@@ -35,6 +31,10 @@ std::string device_flags(const Options& options) {
 }
 
 }  // namespace
+
+std::string submission_flag(const Options& options) {
+  return options.submission.empty() ? "" : " --submission " + quoted_word(options.submission);
+}
 
 std::string typed_path(const fs::path& path) {
   std::error_code error;
@@ -61,7 +61,7 @@ std::string typed_program() {
 }
 
 std::string grade_command(const Options& options, const std::string& task) {
-  return fmt::format("{} --part {} --task {}{}", typed_program(), options.part, task,
+  return fmt::format("{} --part {} --task {}{}", typed_program(), options.part.value(), task,
                      submission_flag(options));
 }
 

@@ -209,6 +209,8 @@ TEST_F(DiagnoseTest, ASwappedGridIsToldFromAMissingPartialTile) {
   const Diagnostic swapped = unwritten_from(100, 50, 64, 50, context_);
   EXPECT_THAT(swapped.help, HasSubstr("x and y swapped"));
   EXPECT_THAT(unwritten_from(50, 100, 50, 64, context_).help, HasSubstr("x and y swapped"));
+  // Blocks of 32 x 8: 64 columns need 2 of them, so that rows up to 16 are written.
+  EXPECT_THAT(unwritten_from(96, 64, 16, 64, context_).help, HasSubstr("x and y swapped"));
   // 100 rows rounded down to whole blocks of 16.
   const Diagnostic partial = unwritten_from(100, 50, 96, 50, context_);
   EXPECT_THAT(partial.help, HasSubstr("partial tile"));
@@ -393,6 +395,16 @@ TEST_F(DiagnoseTest, AnAddressFarFromEverythingMakesOneThinkOfHostPointers) {
   EXPECT_THAT(explain_finding(finding, context_, nullptr).help, HasSubstr("host memory"));
   finding.detail = simgpu::FindingDetail::past_end;
   EXPECT_THAT(explain_finding(finding, context_, nullptr).help, HasSubstr("compare the thread's"));
+}
+
+TEST_F(DiagnoseTest, ACopyOfWhatNothingHasWrittenMakesOneThinkOfTheGrid) {
+  simgpu::Finding finding;
+  finding.code = "RL0205";
+  const Diagnostic copy = explain_finding(finding, context_, nullptr);
+  EXPECT_THAT(copy.help, HasSubstr("rounded up"));
+  EXPECT_THAT(copy.notes, IsEmpty());
+  finding.kernel = "sum";
+  EXPECT_THAT(explain_finding(finding, context_, nullptr).help, HasSubstr("does not clear memory"));
 }
 
 TEST_F(DiagnoseTest, ALeadingDimensionIsThatOfATileOrThatOfCublas) {

@@ -101,6 +101,12 @@ Advice advice_for(const simgpu::Finding& finding) {
         "become false, errors included",
         note};
   }
+  if (finding.code == "RL0205" && finding.kernel.empty() && finding.detail == none) {
+    return {
+        "does a thread store every element that is copied? Where the size is no multiple of the "
+        "block, the number of blocks has to be rounded up",
+        ""};
+  }
   const char* const closer = help_for_stores(finding);
   return {closer != nullptr ? closer : finding.code.help(), note};
 }

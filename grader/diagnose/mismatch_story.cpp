@@ -29,12 +29,17 @@ Diagnostic story_of_mistake(const KnownMistake& mistake, const TensorCheck& chec
   return story;
 }
 
-/// Whether blocks of some usual size leave out just this tail: when the grid's x and y are swapped,
-/// blocks cover as many rows as the columns need, and the other way round.
+/// Whether blocks of some usual shape leave out just this tail: when the grid's x and y are
+/// swapped, there are as many blocks along the rows as the columns need, and the other way round.
+/// @param extent of the dimension that has the tail, which begins at `first`
 bool fits_swapped_grid(std::int64_t extent, std::int64_t other, std::int64_t first) {
-  return extent > other && std::ranges::any_of(kUsualBlocks, [&](std::int64_t block) {
-           return (other + block - 1) / block * block == first;
-         });
+  const auto blocks = [](std::int64_t size, std::int64_t side) { return (size + side - 1) / side; };
+  return std::ranges::any_of(kUsualBlocks, [&](std::int64_t side) {
+    return std::ranges::any_of(kUsualBlocks, [&](std::int64_t other_side) {
+      const bool covers_other = blocks(extent, side) * other_side >= other;
+      return covers_other && blocks(other, other_side) * side == first;
+    });
+  });
 }
 
 /// The same for a grid whose size was rounded down.

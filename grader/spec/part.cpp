@@ -277,6 +277,20 @@ std::vector<std::string> read_hints(TableReader& reader, const std::string& task
   return hints;
 }
 
+/// What the grader finds first in a starter that is wrong on purpose.
+std::optional<simgpu::Code> read_starter_finds(TableReader& reader, const TaskSpec& task) {
+  const std::string text = reader.text_or("starter_finds", "");
+  if (text.empty()) return std::nullopt;
+  if (task.kind == TaskKind::answers) {
+    throw reader.error("starter_finds", "the starter of an `answers` task has open questions",
+                       "remove starter_finds");
+  }
+  const auto code = simgpu::Code::parse(text);
+  if (code) return code;
+  throw reader.error("starter_finds", fmt::format("there is no code {}", text),
+                     "name one of docs/design/codes.md");
+}
+
 TaskSpec read_task(const toml::table& table, const std::filesystem::path& file) {
   TableReader reader(table, file, "[[task]]");
   TaskSpec task;
@@ -294,6 +308,7 @@ TaskSpec read_task(const toml::table& table, const std::filesystem::path& file) 
   task.entry = reader.text_or("entry", "");
   task.stream = reader.boolean_or("stream", false);
   task.oracle = reader.text_or("oracle", "");
+  task.starter_finds = read_starter_finds(reader, task);
   task.forbidden = reader.texts("forbidden");
   task.withheld = reader.texts("withheld");
   check_withheld(reader, task, file.parent_path().parent_path() / "toolkit");
@@ -370,9 +385,9 @@ PartSpec read_part(const std::filesystem::path& root) {
   TableReader reader(table, file, "part");
   PartSpec part;
   const std::int64_t number = reader.integer("number");
-  if (number < 1 || number > 999) {
+  if (number < 0 || number > kLastPart) {
     throw reader.error("number", fmt::format("part number {} is out of range", number),
-                       "use 1 to 999");
+                       fmt::format("use 0 to {}", kLastPart));
   }
   part.number = static_cast<int>(number);
   part.title = reader.text("title");

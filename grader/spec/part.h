@@ -9,6 +9,7 @@
 
 #include "grader/contract/problem.h"
 #include "grader/spec/ladder.h"
+#include "simgpu/codes/code.h"
 
 namespace rooflab {
 
@@ -103,11 +104,13 @@ struct TaskSpec {
   std::string title;
   TaskKind kind = TaskKind::kernel;
   bool bonus = false;
-  double points = 0;                   ///< for right answers: its groups' together
-  std::string file;                    ///< the student's, relative to the part's directory
-  std::vector<std::string> uses;       ///< further files of the student's, linked with `file`
-  std::string entry;                   ///< the adapter, labs/<part>/guest/<entry>.cpp
-  bool stream = false;                 ///< its functions get a stream: RunRequest::gives_stream
+  double points = 0;              ///< for right answers: its groups' together
+  std::string file;               ///< the student's, relative to the part's directory
+  std::vector<std::string> uses;  ///< further files of the student's, linked with `file`
+  std::string entry;              ///< the adapter, labs/<part>/guest/<entry>.cpp
+  bool stream = false;            ///< its functions get a stream: RunRequest::gives_stream
+  /// What the grader finds first in the starter, where that is wrong on purpose and no TODO.
+  std::optional<simgpu::Code> starter_finds;
   std::string oracle;                  ///< registered name, empty when cases hold their results
   std::vector<std::string> forbidden;  ///< symbols (regular expressions) the object may not import
   /// Of labs/toolkit, headers ("timing.h") and folders ("eager") that answer what the task asks.
@@ -124,6 +127,9 @@ struct TaskSpec {
   double time_limit_s = 60;             ///< per case
   double host_time_limit_s = 10;        ///< of the host's code alone, where the GPU is simulated
 };
+
+/// Parts have the numbers 0 to 999.
+inline constexpr int kLastPart = 999;
 
 struct PartSpec {
   int number = 0;

@@ -152,6 +152,24 @@ TEST_F(PartTest, HoldsEverythingThatTheFileSays) {
   EXPECT_EQ(part.tasks[2].questions.at(1).kind, QuestionKind::text);
 }
 
+TEST_F(PartTest, NumbersAreFrom0To999) {
+  const auto read = [&](const std::string& number) {
+    error_after("number = 7", "number = " + number);
+    return read_part_folder(root_ / "labs/part7-test", root_ / "solutions").number;
+  };
+  EXPECT_EQ(read("0"), 0);
+  EXPECT_THAT(list_parts(root_ / "labs"), ElementsAre(0));
+  EXPECT_EQ(read("999"), 999);
+  EXPECT_THROW(read("1000"), SpecError);
+  EXPECT_THROW(read("-1"), SpecError);
+}
+
+TEST_F(PartTest, AStarterMayBeWrongOnPurpose) {
+  EXPECT_EQ(load().tasks[0].starter_finds, std::nullopt);
+  EXPECT_EQ(error_after("points = 15", "points = 15\nstarter_finds = \"RL0201\""), "no error");
+  EXPECT_EQ(load().tasks[0].starter_finds, simgpu::Code("RL0201"));
+}
+
 TEST_F(PartTest, TakesHiddenCasesFromBesideTheSolutions) {
   write("solutions/part7-test/hidden.toml",
         "[[case]]\ntask = \"scale\"\nname = \"odd\"\nparameters = { n = 77 }\n");
@@ -203,10 +221,15 @@ TEST_F(PartTest, EveryMistakeIsNamedWithFileLineAndRemedy) {
           ":11: task \"scale\": unknown key `pionts`; known keys are bonus, case, entry, file, "
           "forbidden, group, hints, host_time_limit_s, id, kind, libraries, oracle, points, "
           "question, "
-          "ratio, speed, stream, "
+          "ratio, speed, starter_finds, stream, "
           "time_limit_s, title, uses, withheld");
   EXPECT_EQ(error_after("points = 15", "points = \"15\""),
             file + ":11: task \"scale\": `points` is a string; write a number");
+  EXPECT_EQ(error_after("points = 15", "starter_finds = \"RL2001\""),
+            file + ":11: there is no code RL2001; name one of docs/design/codes.md");
+  EXPECT_EQ(
+      error_after("points = 3", "starter_finds = \"RL0601\""),
+      file + ":54: the starter of an `answers` task has open questions; remove starter_finds");
   EXPECT_EQ(error_after("title = \"Scale\"\n", ""),
             file + ":4: task \"scale\": `title` is missing; add it");
   EXPECT_EQ(error_after("id = \"count\"", "id = \"scale\""),

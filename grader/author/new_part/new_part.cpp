@@ -192,7 +192,7 @@ void write_template(const NewPart& part, const fs::path& root, const fs::path& s
 }  // namespace
 
 NewPart new_part(const std::string& folder, const std::string& title) {
-  static const std::regex form("part([1-9][0-9]{0,2})(-[a-z0-9]+)+");
+  static const std::regex form("part(0|[1-9][0-9]{0,2})(-[a-z0-9]+)+");
   std::smatch match;
   if (folder.size() > kLongestFolder || !std::regex_match(folder, match, form)) {
     throw NewPartError(fmt::format(

@@ -80,13 +80,14 @@ TEST(NewPartNameTest, HasANumberAndWords) {
   EXPECT_EQ(part.folder, "part12-two-words");
   EXPECT_EQ(part.number, 12);
   EXPECT_EQ(part.title, "Two words");
+  EXPECT_EQ(new_part("part0-basics", "").number, 0);
   EXPECT_EQ(new_part("part6-sorting", "Order: who comes first?").title, "Order: who comes first?");
   EXPECT_EQ(new_part("part6-sorting", "Schön schnell").title, "Schön schnell");
 }
 
 TEST(NewPartNameTest, IsNothingElse) {
   for (const char* folder :
-       {"", "sorting", "part6", "part-sorting", "part0-sorting", "part06-sorting", "part1000-x",
+       {"", "sorting", "part6", "part-sorting", "part00-sorting", "part06-sorting", "part1000-x",
         "Part6-sorting", "part6-Sorting", "part6-", "part6--x", "part6-x-", "part6-x/../../y",
         "../part6-x", "part6-x y", "part6-x\n", "part99999999999999999999-x"}) {
     EXPECT_THAT(refusal_of(folder), HasSubstr("is no name of a part; one is part<number>-<words>"))

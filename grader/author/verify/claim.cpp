@@ -46,13 +46,13 @@ const char* name_of(Recognition recognition) {
 }
 
 std::string describe(const Claim& claim) {
-  if (claim.part == 0) {
+  if (!claim.part) {
     return claim.name.empty() ? name_of(claim.proof)
                               : fmt::format("{}: {}", name_of(claim.proof), claim.name);
   }
   const std::string kind = claim.proof == Proof::right ? "right submission" : "mistake";
   const std::string what = claim.name.empty() ? name_of(claim.proof) : kind + " " + claim.name;
-  return fmt::format("{} of part {} on {}", what, claim.part, claim.gpu);
+  return fmt::format("{} of part {} on {}", what, *claim.part, claim.gpu);
 }
 
 }  // namespace rooflab::verify

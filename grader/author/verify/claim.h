@@ -33,8 +33,8 @@ std::optional<Proof> proof_of(std::string_view name);
 /// One promise.
 struct Claim {
   Proof proof = Proof::generated;
-  int part = 0;          ///< 0: of the whole course
-  std::string gpu = {};  ///< empty: on whichever
+  std::optional<int> part = {};  ///< empty: of the whole course
+  std::string gpu = {};          ///< empty: on whichever
   /// Of the mistake, the right submission or the check of documents; empty where there is but one.
   std::string name = {};
 };

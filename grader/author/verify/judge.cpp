@@ -241,6 +241,16 @@ void expect_a_place_to_begin(const TaskSpec& task, const json& result,
   }
 }
 
+/// Of a starter that is wrong on purpose.
+void expect_what_starter_finds(const TaskSpec& task, const json& result, Judge& judge) {
+  const json& diagnostics = result.at("diagnostics");
+  const std::string code = task.starter_finds->text();
+  if (diagnostics.empty() || diagnostics.front().at("code") != code) {
+    judge.fail(task.id, fmt::format("part.toml says that the grader finds {} in the starter; {}",
+                                    code, verdict_in_words(result)));
+  }
+}
+
 Recognition recognition_of(std::optional<simgpu::Code> first, const Mistake& mistake) {
   if (mistake.judged && first == mistake.code) return *mistake.judged;
   if (!first || first->role() == simgpu::CodeRole::symptom) return Recognition::unrecognised;
@@ -303,6 +313,10 @@ Outcome judge_starter(const Graded& graded, const Ran& ran, const std::filesyste
   for (const TaskSpec& task : graded.part.tasks) {
     const json* result = judge.result_of(task, ran.document);
     if (result == nullptr) continue;
+    if (task.starter_finds) {
+      expect_what_starter_finds(task, *result, judge);
+      continue;
+    }
     if (!has_verdict(*result, Verdict::not_implemented)) {
       judge.fail(task.id,
                  fmt::format("the starter leaves nothing to do: {}", verdict_in_words(*result)));

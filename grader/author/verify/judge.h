@@ -30,7 +30,8 @@ struct Graded {
 Outcome judge_solution(const Graded& graded, const Ran& ran);
 
 /// Every task builds, earns nothing, and its first diagnostic names the file and the line of a TODO
-/// of the starter; for answers, the file and a question in it that is open.
+/// of the starter; for answers, the file and a question in it that is open. Of a starter that is
+/// wrong on purpose, it has the code that part.toml gives as `starter_finds`.
 /// @param starter the folder
 Outcome judge_starter(const Graded& graded, const Ran& ran, const std::filesystem::path& starter);
 

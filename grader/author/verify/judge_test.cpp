@@ -241,6 +241,19 @@ TEST_F(JudgeTest, AStarterWithALeakedAnswerFails) {
                           Field(&Failure::story, HasSubstr("earns 8 points"))));
 }
 
+TEST_F(JudgeTest, AStarterThatIsWrongOnPurposeIsFoundAsDeclared) {
+  part_.tasks[0].starter_finds = simgpu::Code("RL0201");
+  expect_one(starter(), "scale: part.toml says that the grader finds RL0201 in the starter",
+             "--task scale");
+  at(starter_, "/tasks/0")["verdict"] = "runtime-error";
+  at(starter_, "/tasks/0")["diagnostics"] = {diagnostic("RL0201", "past the end", "scale.cu", 1)};
+  EXPECT_TRUE(starter().proved());
+  at(starter_, "/tasks/0/diagnostics/0")["code"] = "RL0202";
+  expect_one(starter(), "finds RL0201 in the starter", "--task scale");
+  at(starter_, "/tasks/0")["diagnostics"] = json::array();
+  EXPECT_FALSE(starter().proved());
+}
+
 TEST_F(JudgeTest, AMessageThatPointsAtNoTodoFails) {
   at(starter_, "/tasks/0/diagnostics/0")["line"] = 1;
   expect_one(starter(), "points at scale.cu:1, where no TODO stands: #include", "--task scale");

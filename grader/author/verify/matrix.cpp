@@ -74,7 +74,7 @@ std::vector<Column> columns_of(const Report& report) {
   std::vector<Column> columns;
   for (const Proof proof : kProofs) {
     const bool asked = std::ranges::any_of(report.results, [&](const Result& result) {
-      return result.claim.proof == proof && result.claim.part > 0;
+      return result.claim.proof == proof && result.claim.part.has_value();
     });
     if (!asked) continue;
     for (const std::string& gpu : report.gpus) {
@@ -152,7 +152,7 @@ std::string tables(const Report& report) {
 std::string course_rows(const Report& report) {
   std::string text;
   for (const auto& [claim, outcome] : report.results) {
-    if (claim.part > 0) continue;
+    if (claim.part) continue;
     const std::string name = claim.name.empty()
                                  ? name_of(claim.proof)
                                  : fmt::format("{}: {}", name_of(claim.proof), claim.name);
@@ -166,8 +166,8 @@ std::string not_applicable_rows(const Report& report) {
   std::set<std::string> rows;
   for (const auto& [claim, outcome] : report.results) {
     for (const std::string& task : outcome.not_applicable) {
-      rows.insert(
-          fmt::format("Not applicable: {} of part {} on {}\n", task, claim.part, claim.gpu));
+      rows.insert(fmt::format("Not applicable: {} of part {} on {}\n", task, claim.part.value(),
+                              claim.gpu));
     }
   }
   std::string text;

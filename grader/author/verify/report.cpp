@@ -28,7 +28,7 @@ const char* state_of(const Outcome& outcome) {
 json json_of(const Result& result) {
   const auto& [claim, outcome] = result;
   json one = {{"proof", verify::name_of(claim.proof)}, {"state", state_of(outcome)}};
-  if (claim.part > 0) one["part"] = claim.part;
+  if (claim.part) one["part"] = *claim.part;
   if (!claim.gpu.empty()) one["gpu"] = claim.gpu;
   if (!claim.name.empty()) one["name"] = claim.name;
   if (outcome.margin) one["margin"] = *outcome.margin;

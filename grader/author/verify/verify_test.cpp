@@ -75,6 +75,16 @@ held out  a100                  1           0             0                   1
 )");
 }
 
+TEST(MatrixTest, Part0IsAPartAndNotTheCourse) {
+  Report report{.parts = {{0, "First"}}, .gpus = {"a100"}};
+  report.results = {solution(0, "a100", 2), proved({.proof = Proof::generated})};
+  const std::string text = matrix_text(report);
+  EXPECT_THAT(text, HasSubstr("Part 0, First  ok 2.00x\n"));
+  EXPECT_THAT(text, HasSubstr("Course, generated"));
+  EXPECT_EQ(describe(report.results[0].claim), "solution of part 0 on a100");
+  EXPECT_EQ(describe(report.results[1].claim), "generated");
+}
+
 TEST(MatrixTest, BreaksIntoTablesOfAHundredColumns) {
   Report report{.parts = {{1, "Metrics"}}, .gpus = {}};
   for (int i = 0; i < 20; ++i) {

@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "grader/batch/intake/fold_name.h"
+#include "grader/spec/part.h"
 #include "grader/spec/toml_reader.h"
 
 namespace rooflab {
@@ -13,7 +14,6 @@ namespace {
 
 constexpr double kSecondsPerHour = 3600;
 constexpr double kLongestHours = 100 * 366 * 24;
-constexpr std::int64_t kLastPart = 999;
 
 /// A number that has to lie in a range; NaN lies in none.
 double within(TableReader& reader, const std::string& key, double fallback, double most,
@@ -94,7 +94,7 @@ class LatePolicy::Reader {
                          "write the key, login, e-mail address or SIS id of the roster");
     }
     if (const auto part = reader.maybe_integer("part")) {
-      if (*part < 1 || *part > kLastPart) {
+      if (*part < 0 || *part > kLastPart) {
         throw reader.error("part", fmt::format("there is no part {}", *part),
                            "write the part's number, such as 2");
       }
@@ -120,7 +120,7 @@ class LatePolicy::Reader {
       const char* const last = number.data() + number.size();
       int part = 0;
       const auto [end, error] = std::from_chars(number.data(), last, part);
-      if (error != std::errc() || end != last || part < 1 || part > kLastPart || !node.is_table()) {
+      if (error != std::errc() || end != last || part < 0 || part > kLastPart || !node.is_table()) {
         throw spec_error(name_, node, fmt::format("`parts.{}` is no part", number),
                          "write [parts.2] with due = …, for part 2");
       }

@@ -128,12 +128,24 @@ TEST(LatePolicy, SaysWhatIsWrongAndWhere) {
   EXPECT_THAT(late_policy_error("[parts.2]\nduo = 1\n"), HasSubstr("[parts.2]: `due` is missing"));
   EXPECT_THAT(late_policy_error("[[extension]]\nstudent = \"a\"\n"), HasSubstr("`due` is missing"));
   EXPECT_THAT(
-      late_policy_error("[[extension]]\nstudent = \"a\"\npart = 0\ndue = 2026-11-20T23:59:00Z\n"),
-      HasSubstr("there is no part 0"));
+      late_policy_error("[[extension]]\nstudent = \"a\"\npart = -1\ndue = 2026-11-20T23:59:00Z\n"),
+      HasSubstr("there is no part -1"));
   EXPECT_THAT(late_policy_error("[[extension]]\nstudent = \"a\"\ndue = 2026-11-20T23:59:00Z\n"
                                 "[[extension]]\nstudent = \"A\"\ndue = 2026-11-21T23:59:00Z\n"),
               AllOf(HasSubstr("late.toml:5: "), HasSubstr("has an extension for this already")));
   EXPECT_THAT(late_policy_error("due = \n"), HasSubstr("late.toml:1: "));
+}
+
+TEST(LatePolicy, Part0HasADueTimeAndExtensionsOfItsOwn) {
+  const LatePolicy policy = LatePolicy::parse(std::string(kPolicy) +
+                                                  "[[extension]]\nstudent = \"eve\"\npart = 0\n"
+                                                  "due = 2026-12-27T23:59:00+01:00\n"
+                                                  "[parts.0]\ndue = 2026-11-27T23:59:00+01:00\n",
+                                              "late.toml");
+  EXPECT_EQ(policy.lateness({"bob"}, 0, kDue + 7 * 24 * kHour, false).keeps, 1);
+  EXPECT_EQ(policy.lateness({"bob"}, 0, kDue + 30 * 24 * kHour, false).keeps, 0);
+  EXPECT_EQ(policy.lateness({"eve"}, 0, kDue + 30 * 24 * kHour, false).keeps, 1);
+  EXPECT_EQ(policy.lateness({"eve"}, 1, kDue + 30 * 24 * kHour, false).keeps, 0);
 }
 
 TEST(LatePolicy, OneThatCostsNothingHasToSaySo) {

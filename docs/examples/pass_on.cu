@@ -1,0 +1,29 @@
+// Shared memory and a barrier: each thread of a block passes a number to the thread before it.
+#include <cstdio>
+#include <vector>
+
+__global__ void pass_on(const int* x, int* y) {
+  __shared__ int numbers[64];
+  const int i = blockIdx.x * 64 + threadIdx.x;
+  numbers[threadIdx.x] = x[i];
+  __syncthreads();
+  y[i] = numbers[(threadIdx.x + 1) % 64];
+}
+
+int main() {
+  const int blocks = 3, n = blocks * 64;
+  std::vector<int> x(n), y(n);
+  for (int i = 0; i < n; ++i) x[i] = i;
+  int *device_x = nullptr, *device_y = nullptr;
+  cudaMalloc(&device_x, n * sizeof(int));
+  cudaMalloc(&device_y, n * sizeof(int));
+  cudaMemcpy(device_x, x.data(), n * sizeof(int), cudaMemcpyHostToDevice);
+
+  pass_on<<<blocks, 64>>>(device_x, device_y);
+  cudaMemcpy(y.data(), device_y, n * sizeof(int), cudaMemcpyDeviceToHost);
+  cudaFree(device_x);
+  cudaFree(device_y);
+
+  std::printf("the first block: %d %d … %d\n", y[0], y[1], y[63]);
+  return y[0] != 1 || y[1] != 2 || y[63] != 0 || y[64] != 65;
+}

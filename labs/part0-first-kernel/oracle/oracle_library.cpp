@@ -1,0 +1,3 @@
+#include "grader/contract/oracle.h"
+
+ROOFLAB_ORACLE_LIBRARY()

@@ -213,7 +213,8 @@ TEST_F(CliTest, HintsAreOfASubmissionAndSayWhatTheyCost) {
 
 TEST_F(CliTest, ExplainsCodesAndNeverOtherFiles) {
   EXPECT_EQ(run({"explain", "rl0101"}).out, "# RL0101: the file does not compile\n");
-  expect_refusal({"explain", "RL9999"}, 2, "there is no code RL9999; handouts/errors/ has a page for each");
+  expect_refusal({"explain", "RL9999"}, 2,
+                 "there is no code RL9999; handouts/errors/ has a page for each");
   write("handouts/secret.md", "secret");
   expect_refusal({"explain", "../secret"}, 2, "there is no code");
 }

@@ -2,8 +2,9 @@
 
 #include <cuda_runtime.h>
 
-/// Attention of a prompt in three steps, each a kernel that leaves its result in memory. All numbers
-/// are float; pointers are aligned to 256 bytes, and arrays hold garbage before they are written.
+/// Attention of a prompt in three steps, each a kernel that leaves its result in memory. All
+/// numbers are float; pointers are aligned to 256 bytes, and arrays hold garbage before they are
+/// written.
 struct PromptShape {
   int length;           ///< tokens of the prompt: at least 1, not only multiples of anything
   int query_heads;      ///< a multiple of key_value_heads
@@ -13,7 +14,8 @@ struct PromptShape {
   float scale;          ///< of the dot products
 };
 
-/// Step 1. The score of every token with every key that it sees, and minus infinity with all others:
+/// Step 1. The score of every token with every key that it sees, and minus infinity with all
+/// others:
 ///
 ///   scores[h][i][j] = scale * (query i of head h) . (key j of head h's key head)
 ///

@@ -25,6 +25,7 @@ td.points,td.time{white-space:nowrap}
 .timings td small.missed{color:var(--todo)}
 .bar{display:inline-block;width:4.5rem;height:.5rem;background:var(--line);border-radius:.25rem;margin-right:.4rem}
 .bar i{display:block;height:100%;background:var(--good);border-radius:.25rem}
+.step{white-space:nowrap}
 .verdict{color:var(--bad);font-weight:600;white-space:nowrap}.verdict.pass{color:var(--good)}
 .verdict.not-implemented,.verdict.not-applicable{color:var(--todo)}
 .cases .verdict{font-weight:400;font-size:.85rem;border:1px solid currentColor;border-radius:1rem;padding:.05rem .5rem;

@@ -59,7 +59,7 @@ __global__ void __launch_bounds__(kTile* kTile)
   // What the query knows of the tiles so far.
   float maximum = -INFINITY;
   float sum = 0.0f;
-  float weighted[kColumns] = {};
+  float acc[kColumns] = {};
   for (int first_key = begin; first_key < end; first_key += kTile) {
     __syncthreads();  // nobody needs the last tiles any more
     load_tile(k + first_key * kHeadDim, shape.key_length - first_key, keys);
@@ -80,13 +80,13 @@ __global__ void __launch_bounds__(kTile* kTile)
     __syncwarp();  // the row of weights is complete
 
     for (int c = 0; c < kColumns; ++c) {
-      weighted[c] *= rescale;
-      for (int j = 0; j < kTile; ++j) weighted[c] += weights[row][j] * values[j][lane + c * kTile];
+      acc[c] *= rescale;
+      for (int j = 0; j < kTile; ++j) acc[c] += weights[row][j] * values[j][lane + c * kTile];
     }
   }
   if (row >= query_count) return;
   for (int c = 0; c < kColumns; ++c) {
-    out[query * kHeadDim + lane + c * kTile] = sum > 0.0f ? weighted[c] / sum : 0.0f;
+    out[query * kHeadDim + lane + c * kTile] = sum > 0.0f ? acc[c] / sum : 0.0f;
   }
   if (lane == 0) log_sum_exp[query] = maximum + logf(sum);
 }

@@ -43,7 +43,7 @@ __global__ void __launch_bounds__(kTile* kTile)
   // What the query knows of the tiles so far.
   float maximum = -INFINITY;
   float sum = 0.0f;
-  float weighted[kColumns] = {};
+  float acc[kColumns] = {};
   for (int first_key = 0; first_key < shape.key_length; first_key += kTile) {
     __syncthreads();  // nobody needs the last tiles any more
     load_tile(k + first_key * kHeadDim, keys);
@@ -60,12 +60,12 @@ __global__ void __launch_bounds__(kTile* kTile)
     __syncwarp();  // the row of weights is complete
 
     for (int c = 0; c < kColumns; ++c) {
-      weighted[c] *= rescale;
-      for (int j = 0; j < kTile; ++j) weighted[c] += weights[row][j] * values[j][lane + c * kTile];
+      acc[c] *= rescale;
+      for (int j = 0; j < kTile; ++j) acc[c] += weights[row][j] * values[j][lane + c * kTile];
     }
   }
   for (int c = 0; c < kColumns; ++c) {
-    out[query * kHeadDim + lane + c * kTile] = weighted[c] / sum;
+    out[query * kHeadDim + lane + c * kTile] = acc[c] / sum;
   }
   if (lane == 0) log_sum_exp[query] = maximum + logf(sum);
 }

@@ -6,6 +6,7 @@
 #include "toolkit/check.h"
 #include "toolkit/todo.h"
 #include "toolkit/vectors.h"
+#include "warp.h"
 
 // Your kernels go here: start with one block for each tile of queries of one head.
 

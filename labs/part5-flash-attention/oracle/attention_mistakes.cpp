@@ -211,6 +211,14 @@ void AttentionMistakes::add_wrong_tiles() {
          not_rescaled(tile, {.weights = true}));
     with("RL0521", "neither sum is rescaled" + raises, kRescale,
          not_rescaled(tile, {.values = true, .weights = true}));
+    add_not_finite(
+        "RL0481",
+        "exponentials overflow: the largest score of a " +
+            (tile == 1 ? std::string("key") : "tile of " + std::to_string(tile) + " keys") +
+            " replaces a larger one before it",
+        "take the larger of the two, fmaxf(maximum, largest score of the tile): exp(old maximum - "
+        "new maximum) is then at most 1",
+        [&](AttentionRule& rule) { rule.softmax = maximum_of_own_tile(tile); });
     if (tile == 1) continue;
     const std::string tiles = "tiles of " + std::to_string(tile) + " keys";
     with("RL0534", "the sums start anew with each tile: only the last of the " + tiles + " counts",

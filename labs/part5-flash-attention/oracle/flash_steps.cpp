@@ -6,6 +6,7 @@
 #include "labs/oracle_support/parameters.h"
 #include "labs/oracle_support/tensors.h"
 #include "labs/part5-flash-attention/oracle/attention_oracle.h"
+#include "labs/part5-flash-attention/oracle/wrong_softmax.h"
 
 /// The steps of the ladder that leads to flash_forward.
 namespace rooflab {
@@ -141,8 +142,38 @@ class StepOracle : public AttentionOracle {
   Work work(const Values& parameters) const override {
     return AttentionOracle::work(completed(parameters));
   }
+  std::vector<KnownMistake> mistakes(const Problem& problem) const override {
+    std::vector<KnownMistake> known = AttentionOracle::mistakes(problem);
+    const AttentionCase c = read(problem.parameters);
+    if (c.mask.causal || c.shape.key_length < kTile) return known;
+    Mistakes of_lanes(expect(problem));
+    of_lanes.add(
+        "RL0482",
+        "each lane of a warp divides by the weights that it has summed itself, not by those "
+        "of the whole row",
+        "add the sums of all lanes that share a row, as warp_sum of warp.h does",
+        with_sums_of_lanes(c, problem));
+    for (KnownMistake& mistake : of_lanes.take()) known.push_back(std::move(mistake));
+    return known;
+  }
 
  private:
+  /// A lane has every 32nd key, and stores every 32nd column of out; lane 0 stores the log-sum-exp.
+  static std::vector<Expected> with_sums_of_lanes(const AttentionCase& c, const Problem& problem) {
+    std::vector<Expected> all;
+    for (std::int64_t lane = 0; lane < kTile; ++lane) {
+      AttentionRule rule = c.rule();
+      rule.softmax = sum_of_lane(lane);
+      const std::vector<Expected> of_lane = c.expected(problem, rule);
+      if (lane == 0) all = of_lane;
+      for (auto i = static_cast<std::size_t>(lane); i < all[0].value.size(); i += kTile) {
+        all[0].value[i] = of_lane[0].value[i];
+        all[0].tolerance[i] = of_lane[0].tolerance[i];
+      }
+    }
+    return all;
+  }
+
   static Values completed(Values parameters) {
     for (const char* name : {"batch", "query_heads", "key_value_heads"}) {
       parameters.try_emplace(name, std::int64_t{1});

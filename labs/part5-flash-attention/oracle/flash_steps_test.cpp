@@ -92,7 +92,6 @@ TEST(StepOracleTest, IsFlashAttentionOfOneHead) {
 TEST(StepOracleTest, KnowsTheSumOfOneLaneAndTheMaximumOfOneTile) {
   const Values one_tile = {{"query_length", std::int64_t{32}}};
   EXPECT_THAT(codes_of_step("flash_step", one_tile), Contains("RL0482"));
-  EXPECT_THAT(codes_of_step("flash_step", one_tile), Not(Contains("RL0520")));
   Values tiles = {{"query_length", std::int64_t{64}}, {"key_length", std::int64_t{128}}};
   EXPECT_THAT(codes_of_step("flash_step", tiles),
               IsSupersetOf({"RL0482", "RL0520", "RL0521", "RL0534"}));

@@ -29,6 +29,14 @@ std::set<std::string> codes_of_step(const std::string& name, const Values& param
   return found;
 }
 
+/// What the first mistake of this cause makes of the problem.
+const Expected& out_of(const std::vector<KnownMistake>& mistakes, const std::string& cause) {
+  for (const KnownMistake& mistake : mistakes) {
+    if (mistake.cause.find(cause) != std::string::npos) return mistake.outputs.at(0);
+  }
+  throw std::out_of_range(cause);
+}
+
 TEST(ScoresOracleTest, AgreesWithLoopsInAWiderTypeAndInFp32) {
   const Problem problem = step_oracle("flash_scores")->make({}, 3);
   const Expected scores = step_oracle("flash_scores")->expect(problem).at(0);
@@ -101,12 +109,35 @@ TEST(StepOracleTest, KnowsTheSumOfOneLaneAndTheMaximumOfOneTile) {
   EXPECT_THAT(codes_of_step("flash_step", tiles), Contains("RL0481"));
 }
 
-/// What the first mistake of this cause makes of the problem.
-const Expected& out_of(const std::vector<KnownMistake>& mistakes, const std::string& cause) {
-  for (const KnownMistake& mistake : mistakes) {
-    if (mistake.cause.find(cause) != std::string::npos) return mistake.outputs.at(0);
+TEST(StepOracleTest, KnowsWaysToRescaleWrongly) {
+  const Problem problem =
+      step_oracle("flash_step")
+          ->make({{"query_length", std::int64_t{64}}, {"key_length", std::int64_t{128}}}, 21);
+  std::string causes;
+  for (const KnownMistake& mistake : step_oracle("flash_step")->mistakes(problem)) {
+    causes += mistake.cause + "\n";
   }
-  throw std::out_of_range(cause);
+  for (const char* cause : {"each of the tiles of 32 keys has a maximum of its own",
+                            "rescaled before each key instead of once for each tile",
+                            "divided after each tile instead of once at the end"}) {
+    EXPECT_THAT(causes, ::testing::HasSubstr(cause));
+  }
+}
+
+TEST(StepOracleTest, KnowsALoopThatEndsWithTheFirstQueryOfABlock) {
+  const Problem problem = step_oracle("flash_step")
+                              ->make({{"query_length", std::int64_t{40}},
+                                      {"key_length", std::int64_t{77}},
+                                      {"causal", std::int64_t{1}}},
+                                     21);
+  const Expected right = step_oracle("flash_step")->expect(problem).at(0);
+  const std::vector<KnownMistake> mistakes = step_oracle("flash_step")->mistakes(problem);
+  const Expected& wrong = out_of(mistakes, "tiles of 32 keys ends where the first query");
+  // The first of 32 queries sees keys up to 37, the tile's last is 63: query 27 misses key 64.
+  for (std::size_t row = 0; row < 40; ++row) {
+    const double off = std::abs(wrong.value[row * 64] - right.value[row * 64]);
+    EXPECT_EQ(off > 0, row >= 27 && row < 32) << row;
+  }
 }
 
 TEST(StepOracleTest, DividesByTheSumOfTheLaneThatStoresTheColumn) {

@@ -119,6 +119,70 @@ SoftmaxRule maximum_of_own_tile(std::int64_t tile) {
   };
 }
 
+SoftmaxRule tiles_not_rescaled(std::int64_t tile) {
+  return [=](const Scores& scores) {
+    Softmax softmax;
+    double maximum = 0;
+    for (std::size_t begin = 0; begin < scores.values.size();) {
+      const std::size_t end = end_of_tile(scores, begin, tile);
+      const auto first = scores.values.begin();
+      maximum = *std::max_element(first + static_cast<std::ptrdiff_t>(begin),
+                                  first + static_cast<std::ptrdiff_t>(end));
+      for (; begin < end; ++begin) {
+        softmax.weight.push_back(std::exp(scores.values[begin] - maximum));
+      }
+    }
+    softmax.divisor = sum_of(softmax.weight);
+    softmax.log_sum_exp = maximum + std::log(softmax.divisor);
+    return softmax;
+  };
+}
+
+SoftmaxRule rescaled_for_each_key(std::int64_t tile) {
+  return [=](const Scores& scores) {
+    Softmax softmax = right_softmax(scores);
+    const Numbers maxima = running_maximum(scores, tile);
+    Numbers weight;
+    double before = -std::numeric_limits<double>::infinity();
+    for (std::size_t begin = 0; begin < maxima.size();) {
+      const std::size_t end = end_of_tile(scores, begin, tile);
+      const double rescale = std::exp(before - maxima[begin]);
+      before = maxima[begin];
+      for (; begin < end; ++begin) {
+        for (double& earlier : weight) earlier *= rescale;
+        weight.push_back(std::exp(scores.values[begin] - before));
+      }
+    }
+    softmax.weight = std::move(weight);
+    return softmax;
+  };
+}
+
+SoftmaxRule divided_after_each_tile(std::int64_t tile) {
+  return [=](const Scores& scores) {
+    Softmax softmax = right_softmax(scores);
+    const Numbers maxima = running_maximum(scores, tile);
+    Numbers weight;
+    double sum = 0;
+    double before = -std::numeric_limits<double>::infinity();
+    for (std::size_t begin = 0; begin < maxima.size();) {
+      const std::size_t end = end_of_tile(scores, begin, tile);
+      const double rescale = std::exp(before - maxima[begin]);
+      before = maxima[begin];
+      sum *= rescale;
+      for (double& earlier : weight) earlier *= rescale;
+      for (; begin < end; ++begin) {
+        weight.push_back(std::exp(scores.values[begin] - before));
+        sum += weight.back();
+      }
+      for (double& earlier : weight) earlier /= sum;
+    }
+    softmax.weight = std::move(weight);
+    softmax.divisor = 1;
+    return softmax;
+  };
+}
+
 SoftmaxRule sum_of_lane(std::int64_t lane) {
   return [=](const Scores& scores) {
     constexpr std::int64_t kLanes = 32;

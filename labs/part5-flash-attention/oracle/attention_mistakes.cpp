@@ -112,8 +112,8 @@ void AttentionMistakes::add_masks_of_first_warp() {
 
 void AttentionMistakes::add_ends_of_first_query() {
   if (!case_.mask.causal) return;
-  for (const std::int64_t queries : {16, 32, 64, 128}) {
-    for (const std::int64_t keys : {16, 32, 64}) {
+  for (const std::int64_t queries : {32, 64}) {
+    for (const std::int64_t keys : {32, 64}) {
       add("RL0478",
           "the loop over tiles of " + std::to_string(keys) +
               " keys ends where the first query of a block sees no more",
@@ -237,22 +237,7 @@ void AttentionMistakes::add_wrong_tiles() {
     const std::string tiles = "tiles of " + std::to_string(tile) + " keys";
     with("RL0534", "the sums start anew with each tile: only the last of the " + tiles + " counts",
          "set maximum and sums before the loop over tiles", last_tile_alone(tile));
-    add_maxima_of_own_tiles(tile);
-    with("RL0521",
-         "neither sum is rescaled, and each of the " + tiles + " has a maximum of its own",
-         "the new maximum is the larger of the old one and that of the tile; both sums shrink by "
-         "exp(old maximum - new maximum) before the tile is added",
-         tiles_not_rescaled(tile));
-    with("RL0520",
-         "the sum of the values is rescaled before each key instead of once for each tile, with " +
-             tiles,
-         "multiply by exp(old maximum - new maximum) before the loop over the keys of a tile",
-         rescaled_for_each_key(tile));
-    with("RL0482",
-         "the sum of the values is divided after each tile instead of once at the end, with " +
-             tiles,
-         "leave both sums as they are between tiles, and divide behind the loop",
-         divided_after_each_tile(tile));
+    if (tile >= 16 && tile <= 64) add_wrong_rescaling(tile);
     if (s.key_length % tile == 0) continue;
     if (!case_.mask.causal) {
       with("RL0522", "zeros behind the last key count in the softmax, as they fill up " + tiles,
@@ -270,6 +255,28 @@ void AttentionMistakes::add_wrong_tiles() {
           };
         });
   }
+}
+
+void AttentionMistakes::add_wrong_rescaling(std::int64_t tile) {
+  const std::string tiles = "tiles of " + std::to_string(tile) + " keys";
+  const auto with = [&](Code code, const std::string& cause, const char* advice,
+                        const SoftmaxRule& softmax) {
+    add(code, cause, advice, [&](AttentionRule& rule) { rule.softmax = softmax; });
+  };
+  add_maxima_of_own_tiles(tile);
+  with("RL0521", "neither sum is rescaled, and each of the " + tiles + " has a maximum of its own",
+       "the new maximum is the larger of the old one and that of the tile; both sums shrink by "
+       "exp(old maximum - new maximum) before the tile is added",
+       tiles_not_rescaled(tile));
+  with("RL0520",
+       "the sum of the values is rescaled before each key instead of once for each tile, with " +
+           tiles,
+       "multiply by exp(old maximum - new maximum) before the loop over the keys of a tile",
+       rescaled_for_each_key(tile));
+  with("RL0482",
+       "the sum of the values is divided after each tile instead of once at the end, with " + tiles,
+       "leave both sums as they are between tiles, and divide behind the loop",
+       divided_after_each_tile(tile));
 }
 
 void AttentionMistakes::add_maxima_of_own_tiles(std::int64_t tile) {

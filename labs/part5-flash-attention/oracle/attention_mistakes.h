@@ -54,6 +54,8 @@ class AttentionMistakes {
   std::vector<KnownMistake> take();
 
  private:
+  /// Slips of the lines that rescale, beyond leaving one out.
+  void add_wrong_rescaling(std::int64_t tile);
   void add_maxima_of_own_tiles(std::int64_t tile);
   std::vector<Expected> bounded_by_size(std::vector<Expected> outputs) const;
   std::vector<Expected> with_rows_not_a_number(std::int64_t query_tile,

@@ -31,6 +31,15 @@ std::size_t end_of_tile(const Scores& scores, std::size_t begin, std::int64_t ti
   return std::min(scores.values.size(), begin + to_next);
 }
 
+/// Multiplies each weight by what the sums are multiplied by before later keys are added.
+void multiply_by_later(const Numbers& before, Numbers& weight) {
+  double later = 1;
+  for (std::size_t j = weight.size(); j-- > 0;) {
+    weight[j] = as_float(weight[j] * later);
+    later *= before[j];
+  }
+}
+
 /// For each score the largest of all scores up to the end of its tile.
 Numbers running_maximum(const Scores& scores, std::int64_t tile) {
   Numbers maxima(scores.values.size());
@@ -98,22 +107,23 @@ SoftmaxRule maximum_of_own_tile(std::int64_t tile) {
   return [=](const Scores& scores) {
     Softmax softmax;
     softmax.divisor = 0;
+    Numbers before;  // of each key: what its tile multiplies the sums so far by
     double maximum = -std::numeric_limits<double>::infinity();
     for (std::size_t begin = 0; begin < scores.values.size();) {
       const std::size_t end = end_of_tile(scores, begin, tile);
       const auto first = scores.values.begin();
       const double own = *std::max_element(first + static_cast<std::ptrdiff_t>(begin),
                                            first + static_cast<std::ptrdiff_t>(end));
-      const double rescale = as_float(std::exp(maximum - own));
-      for (double& weight : softmax.weight) weight = as_float(weight * rescale);
-      softmax.divisor = as_float(softmax.divisor * rescale);
-      for (std::size_t j = begin; j < end; ++j) {
-        softmax.weight.push_back(std::exp(scores.values[j] - own));
+      before.push_back(as_float(std::exp(maximum - own)));
+      softmax.divisor = as_float(softmax.divisor * before.back());
+      before.resize(end, 1);
+      for (; begin < end; ++begin) {
+        softmax.weight.push_back(std::exp(scores.values[begin] - own));
         softmax.divisor += softmax.weight.back();
       }
       maximum = own;
-      begin = end;
     }
+    multiply_by_later(before, softmax.weight);
     softmax.log_sum_exp = maximum + std::log(softmax.divisor);
     return softmax;
   };
@@ -142,17 +152,15 @@ SoftmaxRule rescaled_for_each_key(std::int64_t tile) {
   return [=](const Scores& scores) {
     Softmax softmax = right_softmax(scores);
     const Numbers maxima = running_maximum(scores, tile);
-    Numbers weight;
-    double before = -std::numeric_limits<double>::infinity();
+    Numbers weight, before;
+    double maximum = -std::numeric_limits<double>::infinity();
     for (std::size_t begin = 0; begin < maxima.size();) {
       const std::size_t end = end_of_tile(scores, begin, tile);
-      const double rescale = std::exp(before - maxima[begin]);
-      before = maxima[begin];
-      for (; begin < end; ++begin) {
-        for (double& earlier : weight) earlier *= rescale;
-        weight.push_back(std::exp(scores.values[begin] - before));
-      }
+      before.resize(end, std::exp(maximum - maxima[begin]));
+      maximum = maxima[begin];
+      for (; begin < end; ++begin) weight.push_back(std::exp(scores.values[begin] - maximum));
     }
+    multiply_by_later(before, weight);
     softmax.weight = std::move(weight);
     return softmax;
   };
@@ -162,23 +170,25 @@ SoftmaxRule divided_after_each_tile(std::int64_t tile) {
   return [=](const Scores& scores) {
     Softmax softmax = right_softmax(scores);
     const Numbers maxima = running_maximum(scores, tile);
-    Numbers weight;
+    Numbers weight, before;
     double sum = 0;
-    double before = -std::numeric_limits<double>::infinity();
+    double maximum = -std::numeric_limits<double>::infinity();
     for (std::size_t begin = 0; begin < maxima.size();) {
       const std::size_t end = end_of_tile(scores, begin, tile);
-      const double rescale = std::exp(before - maxima[begin]);
-      before = maxima[begin];
+      const double rescale = std::exp(maximum - maxima[begin]);
+      const double divisor = sum;
+      maximum = maxima[begin];
       sum *= rescale;
-      for (double& earlier : weight) earlier *= rescale;
+      before.push_back(begin == 0 ? 0 : rescale / divisor);
+      before.resize(end, 1);
       for (; begin < end; ++begin) {
-        weight.push_back(std::exp(scores.values[begin] - before));
+        weight.push_back(std::exp(scores.values[begin] - maximum));
         sum += weight.back();
       }
-      for (double& earlier : weight) earlier /= sum;
     }
+    multiply_by_later(before, weight);
     softmax.weight = std::move(weight);
-    softmax.divisor = 1;
+    softmax.divisor = sum;  // after the last tile
     return softmax;
   };
 }

@@ -111,10 +111,40 @@ def tiles_figure():
     return svg(width, height, "Which tiles of scores flash attention computes", body)
 
 
+def block_figure():
+    """What one block keeps, and what passes through its shared memory."""
+    width, height = 480, 326
+    left, top, tile, rows, depth = 112, 96, 42, 34, 46  # of the scores; a tile's sides; what d numbers take
+    at_row, at_key, query_tiles, key_tiles = 1, 2, 3, 6
+    body = []
+
+    def tiles(x, y, across, down, step_x, step_y, is_now):
+        for row in range(down):
+            for column in range(across):
+                shade = "good" if is_now(row, column) else "idle"
+                body.append(rectangle(x + column * step_x, y + row * step_y, step_x, step_y, f"{shade} cell"))
+
+    tiles(left, top - depth - 8, key_tiles, 1, tile, depth, lambda _, column: column == at_key)
+    tiles(left - depth - 8, top, 1, query_tiles, depth, rows, lambda row, _: row == at_row)
+    tiles(left, top, key_tiles, query_tiles, tile, rows, lambda row, column: (row, column) == (at_row, at_key))
+    below, right = top + query_tiles * rows + 8, left + key_tiles * tile + 8
+    tiles(left, below, key_tiles, 1, tile, depth, lambda _, column: column == at_key)
+    tiles(right, top, 1, query_tiles, depth, rows, lambda row, _: row == at_row)
+    middle = left + key_tiles * tile / 2
+    body.append(text(middle, top - depth - 16, "K, tile after tile", "strong", "middle"))
+    body.append(text(left - depth - 8, top - 8, "Q", "strong"))
+    body.append(text(right, top - 8, "acc, m, l", "strong"))
+    body.append(text(middle, below + depth + 18, "V, tile after tile", "strong", "middle"))
+    body.append(text(20, height - 38, "Green: what one block has on chip. Its Q, acc, m and l stay,", "soft"))
+    body.append(text(20, height - 20, "K and V pass by, and no scores go to memory.", "soft"))
+    return svg(width, height, "One block of flash attention", body)
+
+
 def blocks():
     return {"longest": longest_table(), "study": study_table(), "times": time_table()}
 
 
 def pictures(plot):
-    return {"part5-tiles.svg": tiles_figure(), "part5-study.svg": plot(data()["attention"]),
+    return {"part5-tiles.svg": tiles_figure(), "part5-block.svg": block_figure(),
+            "part5-study.svg": plot(data()["attention"]),
             "part5-roofline.svg": plot(data()["roofline"])}

@@ -1,5 +1,5 @@
-// The solutions compute one thing in four ways: held against each other on the simulated GPU, with
-// its checkers on and without the oracle.
+// The solutions compute one thing in several ways: held against each other on the simulated GPU,
+// with its checkers on and without the oracle.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -7,6 +7,10 @@
 
 #include "flash_decode.h"
 #include "flash_forward.h"
+#include "flash_grouped.h"
+#include "flash_masked.h"
+#include "flash_online.h"
+#include "flash_softmax.h"
 #include "flash_tensor_cores.h"
 #include "sdpa.h"
 #include "toolkit/check_cublas.h"
@@ -106,6 +110,40 @@ TYPED_TEST(SolutionsTest, FlashAttentionGivesWhatThreeStepsGive) {
                                     << " keys of " << shape.head_dim);
     expect_same(attention.flash(flash_forward<TypeParam>), attention.three_steps());
   }
+}
+
+/// A step of the ladder, as the functions of Attention::flash.
+auto step(void (*function)(const float*, const float*, const float*, float*, float*,
+                           const AttentionShape&)) {
+  return [=](const float* q, const float* k, const float* v, float* out, float* log_sum_exp,
+             const AttentionShape& shape,
+             cudaStream_t) { function(q, k, v, out, log_sum_exp, shape); };
+}
+
+/// One sequence and one head of 64 elements.
+AttentionShape one_head(int queries, int keys, bool causal = false, int window = 0) {
+  return {1, 1, 1, queries, keys, 64, causal, window, 0.125f};
+}
+
+TEST(StepsTest, EachGivesWhatThreeStepsGive) {
+  for (const AttentionShape& shape :
+       {shape(33, 70, 64, false), shape(80, 20, 64, true), shape(40, 40, 64, true, 7)}) {
+    const Attention<float> attention(shape);
+    expect_same(attention.flash(step(flash_grouped)), attention.three_steps());
+  }
+  for (const AttentionShape& shape :
+       {one_head(1, 1), one_head(33, 70), one_head(80, 20, true), one_head(70, 100, true, 40)}) {
+    const Attention<float> attention(shape);
+    expect_same(attention.flash(step(flash_masked)), attention.three_steps());
+  }
+  const Attention<float> whole_tiles(one_head(64, 192));
+  expect_same(whole_tiles.flash(step(flash_online)), whole_tiles.three_steps());
+  const Attention<float> one_tile(one_head(96, 32));
+  const auto softmax = [](const float* q, const float* k, const float* v, float* out,
+                          float* log_sum_exp, const AttentionShape& shape, cudaStream_t) {
+    flash_softmax(q, k, v, out, log_sum_exp, shape.query_length, shape.scale);
+  };
+  expect_same(one_tile.flash(softmax), one_tile.three_steps());
 }
 
 TYPED_TEST(SolutionsTest, PartsOfTheKeysGiveWhatThreeStepsGive) {

@@ -6,15 +6,24 @@
 #include "toolkit/check.h"
 #include "toolkit/todo.h"
 #include "toolkit/vectors.h"
+#include "warp.h"
 
 // BEGIN SOLUTION
-// STARTER: // Your kernels go here: start with one block for each tile of queries of one head.
+// STARTER: // Your kernels go here: start from flash_grouped, with templates for type and head size.
 namespace {
 
+// The last step: flash_grouped, made fast, and for all types and head sizes. What is new:
+//
+// - Register tiles. A thread computes several rows of scores times several keys, so that what it
+//   loads from shared memory serves several multiply-adds. It loads four floats at a time.
+// - Types and head sizes are template parameters. Keys and values share one tile, whose columns
+//   come in slices where they are many: head_dim 256 then fits into 64 KiB, too.
+// - Exponentials to base 2, which GPUs have in hardware. Weights are the same where scores are
+//   multiplied by log2(e), and it joins the scale.
+// - Blocks with the most keys start first.
 constexpr int kThreadRows = 8;      // a block is kThreadRows x kThreadColumns threads, and
 constexpr int kThreadColumns = 16;  // half a warp shares its rows
 constexpr int kThreads = kThreadRows * kThreadColumns;
-constexpr unsigned kAllLanes = 0xffffffff;
 constexpr int kVector = 4;                     // floats in one load from shared memory
 constexpr float kLog2E = 1.4426950408889634f;  // log2(e)
 
@@ -27,7 +36,7 @@ struct Tiles {
   static constexpr int kSlices = kHeadDim / kSlice;
 
   // Each thread computes kRows rows times kKeyColumns columns of the scores, and the same rows
-  // times kValueVectors vectors of out. Its rows, keys and vectors lie apart.
+  // times kValueVectors vectors of out: its register tiles. Its rows, keys and vectors lie apart.
   static constexpr int kRows = kQueries / kThreadRows;
   static constexpr int kKeyColumns = kKeys / kThreadColumns;
   static constexpr int kSliceVectors = kSlice / kThreadColumns / kVector;
@@ -85,45 +94,27 @@ __device__ void load_tile(const T* matrix, int rows, float factor, float* tile) 
   }
 }
 
-__device__ float half_warp_max(float value) {
-  for (int distance = kThreadColumns / 2; distance > 0; distance /= 2) {
-    value = fmaxf(value, __shfl_xor_sync(kAllLanes, value, distance));
-  }
-  return value;
-}
-
-__device__ float half_warp_sum(float value) {
-  for (int distance = kThreadColumns / 2; distance > 0; distance /= 2) {
-    value += __shfl_xor_sync(kAllLanes, value, distance);
-  }
-  return value;
-}
-
 // Where a thread stands in its block.
 struct Place {
   int row = threadIdx.x / kThreadColumns;
   int column = threadIdx.x % kThreadColumns;
 };
 
-// The keys that a query sees, from first to last; none when first > last.
-struct KeyRange {
-  int first;
-  int last;
-};
-
-__device__ KeyRange visible_keys(int query, const AttentionShape& shape) {
-  if (!shape.causal) return {0, shape.key_length - 1};
-  const int last = query + shape.key_length - shape.query_length;
-  return {shape.window > 0 ? max(0, last - shape.window + 1) : 0, last};
+// The first and the last key that a query sees. There are none if the last comes before the first.
+__device__ int last_visible(int query, const AttentionShape& shape) {
+  return shape.causal ? query + shape.key_length - shape.query_length : shape.key_length - 1;
+}
+__device__ int first_visible(int query, const AttentionShape& shape) {
+  return shape.window > 0 ? max(0, last_visible(query, shape) - shape.window + 1) : 0;
 }
 
 // What a thread knows of its rows after the tiles so far. All threads of a row have the same
-// maximum, and each its own part of the sum and of out.
+// maximum, and each its own part of the sum and of acc.
 template <int kHeadDim>
 struct Rows {
   float maximum[Tiles<kHeadDim>::kRows];
   float sum[Tiles<kHeadDim>::kRows] = {};
-  float4 out[Tiles<kHeadDim>::kRows][Tiles<kHeadDim>::kValueVectors] = {};
+  float4 acc[Tiles<kHeadDim>::kRows][Tiles<kHeadDim>::kValueVectors] = {};
 };
 
 template <int kHeadDim>
@@ -157,10 +148,8 @@ __device__ void multiply_q_k(const float* queries, const float* keys, Place plac
 }
 
 // Takes the scores of a tile, whose first key is first_key, into the rows: masks them, rescales
-// what was summed so far to the new maximum, and stores the tile's weights.
-//
-// Scores are times log2(e), which is multiplied into q together with the scale: the exponential of
-// base 2 is the one that GPUs have, and weights are the same.
+// what was summed so far to the new maximum, and stores the tile's weights. Scores are times
+// log2(e).
 template <int kHeadDim>
 __device__ void update_rows(Scores<kHeadDim>& scores, int first_query, int first_key,
                             const AttentionShape& shape, Place place, Rows<kHeadDim>& rows,
@@ -169,24 +158,23 @@ __device__ void update_rows(Scores<kHeadDim>& scores, int first_query, int first
 #pragma unroll
   for (int r = 0; r < Tile::kRows; ++r) {
     const int row = place.row + r * kThreadRows;
-    const KeyRange visible = visible_keys(first_query + row, shape);
+    const int first = first_visible(first_query + row, shape);
+    const int last = last_visible(first_query + row, shape);
     float largest = rows.maximum[r];
 #pragma unroll
     for (int c = 0; c < Tile::kKeyColumns; ++c) {
       const int key = first_key + place.column + c * kThreadColumns;
-      if (key < visible.first || key > visible.last || key >= shape.key_length) {
-        scores[r][c] = -INFINITY;
-      }
+      if (key < first || key > last) scores[r][c] = -INFINITY;
       largest = fmaxf(largest, scores[r][c]);
     }
-    largest = half_warp_max(largest);
+    largest = warp_max<kThreadColumns>(largest);
     // A row that has seen no key yet has the maximum -inf, and -inf - -inf is not a number.
     const float base = largest == -INFINITY ? 0.0f : largest;
     const float rescale = exp2f(rows.maximum[r] - base);
     rows.maximum[r] = largest;
     rows.sum[r] *= rescale;
 #pragma unroll
-    for (float4& part : rows.out[r]) part = part * rescale;
+    for (float4& part : rows.acc[r]) part = part * rescale;
 #pragma unroll
     for (int c = 0; c < Tile::kKeyColumns; ++c) {
       const float weight = exp2f(scores[r][c] - base);
@@ -196,7 +184,7 @@ __device__ void update_rows(Scores<kHeadDim>& scores, int first_query, int first
   }
 }
 
-// out += weights values for one slice of the values, four keys at a time.
+// acc += weights values for one slice of the values, four keys at a time.
 template <int kHeadDim>
 __device__ void multiply_weights_v(const float* weights, const float* values, int slice,
                                    Place place, Rows<kHeadDim>& rows) {
@@ -217,7 +205,7 @@ __device__ void multiply_weights_v(const float* weights, const float* values, in
       const float4 weight = load4(weights + (place.row + r * kThreadRows) * Tile::kKeys + j);
 #pragma unroll
       for (int c = 0; c < Tile::kSliceVectors; ++c) {
-        float4& sum = rows.out[r][slice * Tile::kSliceVectors + c];
+        float4& sum = rows.acc[r][slice * Tile::kSliceVectors + c];
         add_product(sum, weight.x, value[0][c]);
         add_product(sum, weight.y, value[1][c]);
         add_product(sum, weight.z, value[2][c]);
@@ -235,13 +223,13 @@ __device__ void store_rows(const Rows<kHeadDim>& rows, int row_count, Place plac
 #pragma unroll
   for (int r = 0; r < Tile::kRows; ++r) {
     const int row = place.row + r * kThreadRows;
-    const float sum = half_warp_sum(rows.sum[r]);
+    const float sum = warp_sum<kThreadColumns>(rows.sum[r]);
     if (row >= row_count) continue;
     const float inverse = sum > 0.0f ? 1.0f / sum : 0.0f;  // a row without keys is 0
 #pragma unroll
     for (int c = 0; c < Tile::kValueVectors; ++c) {
       const int column = (place.column + c * kThreadColumns) * kVector;
-      store4(out + row * kHeadDim + column, rows.out[r][c] * inverse);
+      store4(out + row * kHeadDim + column, rows.acc[r][c] * inverse);
     }
     if (place.column == 0) log_sum_exp[row] = rows.maximum[r] / kLog2E + logf(sum);
   }
@@ -284,9 +272,9 @@ __global__ void __launch_bounds__(kThreads)
 
   Rows<kHeadDim> rows;
   for (float& maximum : rows.maximum) maximum = -INFINITY;
-  const int first = visible_keys(first_query, shape).first;
-  const int last = visible_keys(first_query + query_count - 1, shape).last;
-  for (int key = first / Tile::kKeys * Tile::kKeys; key <= last; key += Tile::kKeys) {
+  const int begin = first_visible(first_query, shape) / Tile::kKeys * Tile::kKeys;
+  const int end = last_visible(first_query + query_count - 1, shape) + 1;
+  for (int key = begin; key < end; key += Tile::kKeys) {
     Scores<kHeadDim> scores = {};
 #pragma unroll
     for (int slice = 0; slice < Tile::kSlices; ++slice) {
@@ -329,7 +317,7 @@ template <typename T>
 void flash_forward(const T* q, const T* k, const T* v, T* out, float* log_sum_exp,
                    const AttentionShape& shape, cudaStream_t stream) {
   // BEGIN SOLUTION
-  // STARTER: rooflab::todo("let one block take 32 queries of one head and walk over tiles of keys");
+  // STARTER: rooflab::todo("start from flash_grouped, and make type and head size template parameters");
   switch (shape.head_dim) {
     case 64:
       return launch<64>(q, k, v, out, log_sum_exp, shape, stream);

@@ -6,13 +6,14 @@
 #include "toolkit/check.h"
 #include "toolkit/todo.h"
 #include "toolkit/vectors.h"
+#include "warp.h"
 
-// Your kernels go here: start with one block for each tile of queries of one head.
+// Your kernels go here: start from flash_grouped, with templates for type and head size.
 
 template <typename T>
 void flash_forward(const T* q, const T* k, const T* v, T* out, float* log_sum_exp,
                    const AttentionShape& shape, cudaStream_t stream) {
-  rooflab::todo("let one block take 32 queries of one head and walk over tiles of keys");
+  rooflab::todo("start from flash_grouped, and make type and head size template parameters");
 }
 
 template void flash_forward(const float*, const float*, const float*, float*, float*,

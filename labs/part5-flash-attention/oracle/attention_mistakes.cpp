@@ -110,6 +110,28 @@ void AttentionMistakes::add_masks_of_first_warp() {
   }
 }
 
+void AttentionMistakes::add_ends_of_first_query() {
+  if (!case_.mask.causal) return;
+  for (const std::int64_t queries : {32, 64}) {
+    for (const std::int64_t keys : {32, 64}) {
+      add("RL0478",
+          "the loop over tiles of " + std::to_string(keys) +
+              " keys ends where the first query of a block sees no more",
+          "the last query of a tile sees the most keys: let its last one end the loop, for all "
+          "threads",
+          [&](AttentionRule& rule) {
+            rule.keys = [=, this](std::int64_t i) {
+              const KeyRange right = case_.mask.keys(i, case_.shape);
+              const KeyRange of_first = case_.mask.keys(i / queries * queries, case_.shape);
+              if (of_first.last < 0) return KeyRange{0, -1};
+              const std::int64_t end = (of_first.last / keys + 1) * keys;
+              return KeyRange{right.first, std::min(right.last, end - 1)};
+            };
+          });
+    }
+  }
+}
+
 void AttentionMistakes::add_uncleared_weights() {
   const AttentionShape s = case_.shape;
   const Mask mask = case_.mask;
@@ -215,6 +237,7 @@ void AttentionMistakes::add_wrong_tiles() {
     const std::string tiles = "tiles of " + std::to_string(tile) + " keys";
     with("RL0534", "the sums start anew with each tile: only the last of the " + tiles + " counts",
          "set maximum and sums before the loop over tiles", last_tile_alone(tile));
+    if (tile >= 16 && tile <= 64) add_wrong_rescaling(tile);
     if (s.key_length % tile == 0) continue;
     if (!case_.mask.causal) {
       with("RL0522", "zeros behind the last key count in the softmax, as they fill up " + tiles,
@@ -232,6 +255,44 @@ void AttentionMistakes::add_wrong_tiles() {
           };
         });
   }
+}
+
+void AttentionMistakes::add_wrong_rescaling(std::int64_t tile) {
+  const std::string tiles = "tiles of " + std::to_string(tile) + " keys";
+  const auto with = [&](Code code, const std::string& cause, const char* advice,
+                        const SoftmaxRule& softmax) {
+    add(code, cause, advice, [&](AttentionRule& rule) { rule.softmax = softmax; });
+  };
+  add_maxima_of_own_tiles(tile);
+  with("RL0521", "neither sum is rescaled, and each of the " + tiles + " has a maximum of its own",
+       "the new maximum is the larger of the old one and that of the tile; both sums shrink by "
+       "exp(old maximum - new maximum) before the tile is added",
+       tiles_not_rescaled(tile));
+  with("RL0520",
+       "the sum of the values is rescaled before each key instead of once for each tile, with " +
+           tiles,
+       "multiply by exp(old maximum - new maximum) before the loop over the keys of a tile",
+       rescaled_for_each_key(tile));
+  with("RL0482",
+       "the sum of the values is divided after each tile instead of once at the end, with " + tiles,
+       "leave both sums as they are between tiles, and divide behind the loop",
+       divided_after_each_tile(tile));
+}
+
+void AttentionMistakes::add_maxima_of_own_tiles(std::int64_t tile) {
+  AttentionRule rule = case_.rule();
+  rule.softmax = maximum_of_own_tile(tile);
+  std::vector<Expected> outputs = case_.expected(problem_, rule);
+  // Rows where maxima grow from tile to tile stay right. Where there are none, this is like any
+  // other way to leave nothing that is a number.
+  if (std::ranges::none_of(outputs[0].value, [](double x) { return std::isfinite(x); })) return;
+  mistakes_.add_not_finite(
+      "RL0481",
+      "exponentials overflow: the largest score of a tile of " + std::to_string(tile) +
+          " keys replaces a larger one before it",
+      "take the larger of the two, fmaxf(maximum, largest score of the tile): exp(old maximum - "
+      "new maximum) is then at most 1",
+      std::move(outputs));
 }
 
 std::vector<Expected> AttentionMistakes::with_rows_not_a_number(std::int64_t query_tile,

@@ -35,6 +35,8 @@ class AttentionMistakes {
   void add_wrong_masks();
   /// The mask of one row of a tile for the rows of all warps.
   void add_masks_of_first_warp();
+  /// Tiles of keys end with those that the first query of a tile of queries sees.
+  void add_ends_of_first_query();
   /// Weights of masked keys that still hold the scores.
   void add_uncleared_weights();
   void add_wrong_windows();
@@ -52,6 +54,9 @@ class AttentionMistakes {
   std::vector<KnownMistake> take();
 
  private:
+  /// Slips of the lines that rescale, beyond leaving one out.
+  void add_wrong_rescaling(std::int64_t tile);
+  void add_maxima_of_own_tiles(std::int64_t tile);
   std::vector<Expected> bounded_by_size(std::vector<Expected> outputs) const;
   std::vector<Expected> with_rows_not_a_number(std::int64_t query_tile,
                                                std::int64_t key_tile) const;

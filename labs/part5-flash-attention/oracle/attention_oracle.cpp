@@ -11,6 +11,7 @@ std::vector<KnownMistake> AttentionOracle::mistakes(const Problem& problem) cons
   mistakes.add_wrong_scales();
   mistakes.add_wrong_masks();
   mistakes.add_masks_of_first_warp();
+  mistakes.add_ends_of_first_query();
   mistakes.add_uncleared_weights();
   mistakes.add_wrong_windows();
   mistakes.add_wrong_heads();

@@ -25,6 +25,17 @@ struct Unscaled {
 };
 /// Online softmax over tiles that start at multiples of `tile`.
 SoftmaxRule not_rescaled(std::int64_t tile, Unscaled unscaled);
+/// Each tile's own maximum replaces the one so far: where it is smaller by much, rescaling
+/// overflows.
+SoftmaxRule maximum_of_own_tile(std::int64_t tile);
+/// Each tile has its own maximum, and what was summed before stays relative to others.
+SoftmaxRule tiles_not_rescaled(std::int64_t tile);
+/// The sum of the values is rescaled before each key of a tile, not once before the tile.
+SoftmaxRule rescaled_for_each_key(std::int64_t tile);
+/// The sum of the values is divided by that of the weights after each tile, not once at the end.
+SoftmaxRule divided_after_each_tile(std::int64_t tile);
+/// Divides by what `lane` of 32, which have the keys in turn, has summed, not by the whole sum.
+SoftmaxRule sum_of_lane(std::int64_t lane);
 /// The sums start anew with each tile: the last one is all that counts.
 SoftmaxRule last_tile_alone(std::int64_t tile);
 /// The keys behind the last one, up to a multiple of `tile`, are zeros and count with score 0.

@@ -1,0 +1,119 @@
+#include "flash_grouped.h"
+
+#include "toolkit/check.h"
+#include "toolkit/todo.h"
+#include "warp.h"
+
+// BEGIN SOLUTION
+// STARTER: // Your kernel goes here: start from flash_masked, with a block for each head, too.
+namespace {
+
+constexpr int kTile = 32;                   // queries in a tile, and keys
+constexpr int kHeadDim = 64;                // of q, k, v and out
+constexpr int kColumns = kHeadDim / kTile;  // of out, for each thread
+
+// All threads of a block copy the first kTile rows of a matrix to shared memory, a warp to each
+// row. If there are only `row_count` rows, the others become zero.
+template <int kStride>
+__device__ void load_tile(const float* rows, int row_count, float (&tile)[kTile][kStride]) {
+  const int row = threadIdx.y;
+  for (int column = threadIdx.x; column < kHeadDim; column += kTile) {
+    tile[row][column] = row < row_count ? rows[row * kHeadDim + column] : 0.0f;
+  }
+}
+
+__device__ float dot(const float* a, const float* b) {
+  float sum = 0.0f;
+  for (int d = 0; d < kHeadDim; ++d) sum += a[d] * b[d];
+  return sum;
+}
+
+// The first and the last key that a query sees. There are none if the last comes before the first.
+__device__ int last_visible(int query, const AttentionShape& shape) {
+  return shape.causal ? query + shape.key_length - shape.query_length : shape.key_length - 1;
+}
+__device__ int first_visible(int query, const AttentionShape& shape) {
+  return shape.window > 0 ? max(0, last_visible(query, shape) - shape.window + 1) : 0;
+}
+
+// A warp has one query. Each of its lanes has one key of a tile, and kColumns columns of out.
+__global__ void __launch_bounds__(kTile* kTile)
+    flash_grouped_kernel(const float* q, const float* k, const float* v, float* out,
+                         float* log_sum_exp, AttentionShape shape) {
+  __shared__ float queries[kTile][kHeadDim];
+  __shared__ float keys[kTile][kHeadDim + 1];
+  __shared__ float values[kTile][kHeadDim];
+  __shared__ float weights[kTile][kTile];
+
+  const int row = threadIdx.y;
+  const int lane = threadIdx.x;
+  const int head = blockIdx.y;
+  const int batch = blockIdx.z;
+  const int key_head = head / (shape.query_heads / shape.key_value_heads);
+
+  // From here on, the arrays are those of this head of this sequence.
+  const int query_rows = (batch * shape.query_heads + head) * shape.query_length;
+  const int key_rows = (batch * shape.key_value_heads + key_head) * shape.key_length;
+  q += query_rows * kHeadDim;
+  k += key_rows * kHeadDim;
+  v += key_rows * kHeadDim;
+  out += query_rows * kHeadDim;
+  log_sum_exp += query_rows;
+
+  const int first_query = blockIdx.x * kTile;
+  const int query_count = min(kTile, shape.query_length - first_query);
+  const int query = first_query + row;
+  load_tile(q + first_query * kHeadDim, query_count, queries);
+
+  // The block visits the tiles of keys that any of its queries sees.
+  const int begin = first_visible(first_query, shape) / kTile * kTile;
+  const int end = last_visible(first_query + query_count - 1, shape) + 1;
+
+  // What the query knows of the tiles so far.
+  float maximum = -INFINITY;
+  float sum = 0.0f;
+  float acc[kColumns] = {};
+  for (int first_key = begin; first_key < end; first_key += kTile) {
+    __syncthreads();  // nobody needs the last tiles any more
+    load_tile(k + first_key * kHeadDim, shape.key_length - first_key, keys);
+    load_tile(v + first_key * kHeadDim, shape.key_length - first_key, values);
+    __syncthreads();  // the tiles are complete
+
+    const int key = first_key + lane;
+    const bool is_visible = key >= first_visible(query, shape) && key <= last_visible(query, shape);
+    const float score = is_visible ? shape.scale * dot(queries[row], keys[lane]) : -INFINITY;
+    const float new_maximum = fmaxf(maximum, warp_max(score));
+    // A row that has seen no key yet has the maximum -inf, and -inf - -inf is not a number.
+    const float base = new_maximum == -INFINITY ? 0.0f : new_maximum;
+    const float rescale = expf(maximum - base);
+    const float weight = expf(score - base);
+    maximum = new_maximum;
+    sum = sum * rescale + warp_sum(weight);
+    weights[row][lane] = weight;
+    __syncwarp();  // the row of weights is complete
+
+    for (int c = 0; c < kColumns; ++c) {
+      acc[c] *= rescale;
+      for (int j = 0; j < kTile; ++j) acc[c] += weights[row][j] * values[j][lane + c * kTile];
+    }
+  }
+  if (row >= query_count) return;
+  for (int c = 0; c < kColumns; ++c) {
+    out[query * kHeadDim + lane + c * kTile] = sum > 0.0f ? acc[c] / sum : 0.0f;
+  }
+  if (lane == 0) log_sum_exp[query] = maximum + logf(sum);
+}
+
+}  // namespace
+// END SOLUTION
+
+void flash_grouped(const float* q, const float* k, const float* v, float* out, float* log_sum_exp,
+                   const AttentionShape& shape) {
+  // BEGIN SOLUTION
+  // STARTER: rooflab::todo("start from flash_masked, and let each block find its sequence and its head");
+  const int tiles = (shape.query_length + kTile - 1) / kTile;
+  const dim3 grid(tiles, shape.query_heads, shape.batch);
+  flash_grouped_kernel<<<grid, dim3(kTile, kTile)>>>(q, k, v, out, log_sum_exp, shape);
+  CUDA_CHECK(cudaGetLastError());
+  // END SOLUTION
+}

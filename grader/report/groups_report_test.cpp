@@ -132,7 +132,10 @@ TEST(GroupsReport, WhatAGroupBecameSinceTheLastRunIsSaid) {
   ASSERT_TRUE(since.has_value());
   EXPECT_THAT(since->won, ElementsAre("edges"));
   EXPECT_THAT(since->lost, ElementsAre("basic"));
-  EXPECT_EQ(words_of(*since, now, 2), "right now: edges · lost now: basic");
+  EXPECT_EQ(words_of(*since, now, 2), "newly right: edges · newly lost: basic");
+  TaskResult open = now;
+  open.graded_later = 1;
+  EXPECT_THAT(words_of(*since, open, 2), testing::HasSubstr("newly answered: edges"));
 }
 
 }  // namespace

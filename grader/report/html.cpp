@@ -44,8 +44,8 @@ std::string header_html(const GradeResult& result) {
 std::string step_html(const GradeResult& result, const TaskResult& task) {
   for (const Ladder& ladder : result.ladders) {
     if (const std::size_t step = step_number(ladder, task.id); step > 0) {
-      return fmt::format(R"( <small class="step" title="{}">step {} of {}</small>)", escape_html(ladder.title),
-                         step, ladder.steps.size());
+      return fmt::format(R"( <small class="step" title="{}">step {} of {}</small>)",
+                         escape_html(ladder.title), step, ladder.steps.size());
     }
   }
   return "";

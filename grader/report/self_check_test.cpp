@@ -7,6 +7,7 @@
 #include "grader/report/html.h"
 #include "grader/report/json.h"
 #include "grader/report/terminal.h"
+#include "grader/report/testing/drawn.h"
 #include "grader/report/text.h"
 
 /// What a student sees of a run of their own: what the kit cannot grade, a single case, prints.
@@ -83,7 +84,7 @@ TEST(LadderReport, SaysHowFarOneIsInEveryForm) {
   EXPECT_EQ(json["done"], 1);
   EXPECT_EQ(json["graded"], 2);
   EXPECT_EQ(json["next"], "attention");
-  const std::string page = to_html(result, {});
+  const std::string page = to_html(result, small_gpu());
   EXPECT_THAT(page, HasSubstr("1 of 2 steps done"));
   EXPECT_THAT(page, HasSubstr("step 2 of 2"));
 }

@@ -212,9 +212,10 @@ std::string words_of(const SinceLastRun& since, const TaskResult& now, std::size
     parts.push_back(fmt::format("{} -> {} points", then, format_points(now.score)));
   }
   const auto groups = [&](const std::vector<std::string>& names, const char* what) {
-    if (!names.empty()) parts.push_back(fmt::format("{} now: {}", what, fmt::join(names, ", ")));
+    if (!names.empty()) parts.push_back(fmt::format("newly {}: {}", what, fmt::join(names, ", ")));
   };
-  groups(since.won, "right");
+  // Of answers that nobody can judge yet it is known that they are there.
+  groups(since.won, now.graded_later > 0 ? "answered" : "right");
   groups(since.lost, "lost");
   if (since.time_us && since.now_us) {
     std::string words = fmt::format("{} -> {}", time_words(*since.time_us, since.time_at_least),

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <regex>
 #include <set>
 #include <span>
@@ -352,9 +353,13 @@ std::string Builder::assemble(const std::filesystem::path& object) const {
       sandboxed_assembler(options_.installation, options_.toolchain, options_.sandbox));
   const auto capability = static_cast<unsigned>(options_.compute_capability);
   const std::string contents = read_file(object, kLargestMade);
+  const auto end =
+      std::chrono::steady_clock::now() + std::chrono::duration<double>(options_.time_limit_s);
   for (const std::string& ptx :
        simgpu::machine_code::ptx_within(std::as_bytes(std::span(contents)), capability)) {
     for (const std::string& text : simgpu::machine_code::as_assembled(ptx)) {
+      // A device assembles what is left here, when it is used.
+      if (std::chrono::steady_clock::now() > end) return "";
       const Assembled assembled =
           assembler.assemble(text, simgpu::machine_code::architecture_of(text, capability));
       if (assembled.end == Assembled::End::refused) return assembled.why + "\n";

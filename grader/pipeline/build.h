@@ -51,7 +51,7 @@ struct BuildOptions {
   /// model: a file whose PTX ptxas refuses does not compile, as with nvcc.
   bool for_simulation = false;
   bool sandbox = true;
-  double time_limit_s = 120;
+  double time_limit_s = 120;  ///< of a compiler's run, and of all machine code of a file
 };
 
 /// Compiles students' files in the sandbox, each by itself, and links those of a task with its

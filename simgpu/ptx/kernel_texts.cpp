@@ -10,6 +10,8 @@ namespace {
 
 /// Each kernel is read with what stands outside of all of them: so much of it, once for each.
 constexpr std::size_t kMostRepeatedBytes = std::size_t{16} << 20;
+/// And each is assembled by itself, which takes a process. A file of the course has some dozens.
+constexpr std::size_t kMostKernels = 128;
 
 bool is_linkage(const Token& token) {
   return token.is_dot_word("visible") || token.is_dot_word("weak");
@@ -61,7 +63,7 @@ std::optional<KernelTexts> KernelTexts::of(std::string_view text) {
     }
     if (!skip_head(lexer)) return std::nullopt;
     const auto end = end_of_braces(lexer);
-    if (!end) return std::nullopt;
+    if (!end || found.kernels_.size() == kMostKernels) return std::nullopt;
     found.kernels_.push_back(
         {std::string(name), {is_linkage(before) ? before.offset : token.offset, *end}});
   }

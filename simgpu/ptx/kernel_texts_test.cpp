@@ -70,6 +70,9 @@ TEST(KernelTexts, AreReadTogetherWhereTheTextIsNotWhatItSeems) {
   std::string long_head = "// " + std::string(1 << 20, 'x') + "\n";
   for (int i = 0; i < 40; ++i) long_head += kernel("kernel" + std::to_string(i));
   EXPECT_FALSE(is_cut(long_head)) << "the rest would be read for each";
+  std::string many;
+  for (int i = 0; i < 200; ++i) many += kernel("kernel" + std::to_string(i));
+  EXPECT_FALSE(is_cut(many)) << "each takes an assembler to start";
 }
 
 }  // namespace

@@ -304,6 +304,16 @@ TEST_F(DiagnoseTest, ACompileErrorStandsAtTheLineOfTheFirstError) {
   EXPECT_EQ(line_of("gemm_tiled.cu error: "), 0U);
 }
 
+TEST_F(DiagnoseTest, ACompileErrorInAHeaderOfTheStudentsStandsThere) {
+  context_.sources["common.cuh"] = "#pragma once\nint twice(int x) { return 2 * x }\n";
+  const Diagnostic story =
+      explain_compile_error("part1/common.cuh(2): error: expected a \";\"\n", context_);
+  EXPECT_EQ(story.file, "common.cuh");
+  EXPECT_EQ(story.line, 2U);
+  const Diagnostic elsewhere = explain_compile_error("other.h(7): error: no\n", context_);
+  EXPECT_EQ(elsewhere.file, "gemm_tiled.cu") << "what is not theirs, they cannot mend";
+}
+
 TEST_F(DiagnoseTest, ACompileErrorIsHeadedByTheFirstMessage) {
   EXPECT_EQ(explain_compile_error("part1/gemm_tiled.cu(2): warning: unused\n"
                                   "part1/gemm_tiled.cu(14): error: identifier \"x\" is undefined\n"

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <csignal>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "grader/diagnose/diagnose.h"
@@ -98,21 +99,22 @@ std::string why_stopped(const std::string& messages) {
   return messages.substr(start, messages.find('\n', start) - start);
 }
 
-/// The line of the first error in what nvcc ("x.cu(12): error: ") or gcc ("x.cu:12:5: error: ")
-/// says about the file; 0 when there is none.
-std::uint32_t first_error_line(const std::string& messages, const std::string& file) {
+/// File and line of the first error in what nvcc ("x.cu(12): error: ") or gcc ("x.cu:12:5: error:
+/// ") says, where it is in a file of the student's; else the task's file and 0.
+std::pair<std::string, std::uint32_t> first_error_place(const std::string& messages,
+                                                        const DiagnoseContext& context) {
   const std::size_t error = messages.find(" error: ");
-  if (error == std::string::npos) return 0;
+  if (error == std::string::npos) return {context.file, 0};
   const std::size_t start = messages.rfind('\n', error) + 1;  // npos + 1 is the beginning
   const std::string place = messages.substr(start, error - start);
-  const std::size_t name = place.find(file);
-  if (name == std::string::npos) return 0;
+  const std::size_t number = place.find_first_of("(:");
+  const std::string file = student_path(place.substr(0, number), context);
+  const bool is_own = file == context.file || context.sources.contains(file);
   std::uint32_t line = 0;
-  const std::size_t number = name + file.size() + 1;
-  if (number < place.size()) {
-    std::from_chars(place.data() + number, place.data() + place.size(), line);
+  if (is_own && number != std::string::npos) {
+    std::from_chars(place.data() + number + 1, place.data() + place.size(), line);
   }
-  return line;
+  return {line > 0 ? file : context.file, line};
 }
 
 /// How a call of a hidden case ended: which signal, limit or error it was is the submission's
@@ -284,7 +286,7 @@ Diagnostic explain_compile_error(const std::string& compiler_output,
   story.message = first_error_text(compiler_output);
   if (story.message.empty()) story.message = why_stopped(compiler_output);
   if (story.message.empty()) story.message = context.file + " does not compile";
-  story.line = first_error_line(compiler_output, context.file);
+  std::tie(story.file, story.line) = first_error_place(compiler_output, context);
   std::size_t start = 0;
   while (start < compiler_output.size()) {
     const std::size_t end = std::min(compiler_output.find('\n', start), compiler_output.size());

@@ -423,9 +423,13 @@ TracedFile Builder::trace(const PartSpec& part, const SourceFile& source,
                           const std::vector<SourceFile>& sources) const {
   TracedFile traced{.name = source.name,
                     .text = source.text,
+                    .headers = {},
                     .header_folders = header_folders(),
                     .references = {},
                     .places = {}};
+  for (const SourceFile& other : sources) {
+    if (other.is_header) traced.headers.emplace(other.name, other.text);
+  }
   const Step compile = trace_step(part, source, sources);
   const BuildOutcome compiled = make(compile);
   if (compiled.end != BuildOutcome::End::built) return traced;

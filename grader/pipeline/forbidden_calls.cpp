@@ -117,9 +117,11 @@ class Callers {
           reference.symbol == symbol || is_wrapper_of(reference.symbol, symbol);
       if (!leads_there || !is_own(reference.function)) continue;
       const auto place = places_.find(reference.function);
-      return Place{file_.name,
-                   line_of_call(file_.text, place == places_.end() ? 1 : place->second.line,
-                                reference.symbol)};
+      if (place == places_.end()) {
+        return Place{file_.name, line_of_call(file_.text, 1, reference.symbol)};
+      }
+      const auto [name, text] = source_at(place->second);
+      return Place{name, line_of_call(text, place->second.line, reference.symbol)};
     }
     return std::nullopt;
   }
@@ -130,6 +132,13 @@ class Callers {
   }
 
  private:
+  /// Name and text of the submitted header that the place is in, else of the file itself.
+  std::pair<std::string, std::string> source_at(const Place& place) const {
+    const auto header = file_.headers.find(std::filesystem::path(place.file).filename().string());
+    if (header == file_.headers.end()) return {file_.name, file_.text};
+    return *header;
+  }
+
   /// Code without a known place is nobody else's, nor is what lies in no folder of headers.
   bool is_own(const std::string& function) const {
     const auto place = places_.find(function);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,8 @@ struct ForbiddenCall {
 struct TracedFile {
   std::string name;  ///< "gemm.cu"
   std::string text;  ///< as it was handed in
+  /// The texts of the submitted headers that it may include, by name.
+  std::map<std::string, std::string> headers{};
   /// Where headers are that nobody handed in, as whole paths; "*" is any one folder's name.
   std::vector<std::string> header_folders{};
   std::vector<Reference> references;  ///< of its object file

@@ -49,6 +49,17 @@ TEST(ForbiddenCallsTest, ACallOfTheStudentsOwnIsToldWithItsLine) {
   EXPECT_EQ(call.line, 5U) << "behind the function's start, and without the macro's version";
 }
 
+TEST(ForbiddenCallsTest, ACallInTheStudentsOwnHeaderIsToldWithTheHeadersLine) {
+  TracedFile file = traced({{"multiply", "cublasSgemm_v2"}});
+  file.headers["common.cuh"] =
+      "#pragma once\ninline void multiply(float* p) {\n  cublasSgemm(p);\n}\n";
+  file.places += "0000000000000000 W multiply\t/tmp/build/part1/common.cuh:2\n";
+  const auto call = call_of("cublasSgemm_v2", {file});
+  EXPECT_EQ(call.by, By::student);
+  EXPECT_EQ(call.file, "common.cuh");
+  EXPECT_EQ(call.line, 3U);
+}
+
 TEST(ForbiddenCallsTest, ASymbolOfAMillionCharactersIsToldAsAnyOther) {
   const std::string symbol = "cublas_v" + std::string(1'000'000, '9');
   const auto call = call_of(symbol, {traced({{"_Z3runPf", symbol}})});

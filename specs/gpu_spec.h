@@ -23,6 +23,10 @@ struct GpuSpec {
   std::string name;  ///< as people say it, "A100 40 GB PCIe"
   int compute_capability_major = 0;
   int compute_capability_minor = 0;
+  /// 80 for 8.0, as in "sm_80".
+  int compute_capability() const {
+    return compute_capability_major * 10 + compute_capability_minor;
+  }
 
   int sm_count = 0;
   double clock_mhz = 0;            ///< boost clock

@@ -36,8 +36,7 @@ Grading::Grading(const Installation& installation, const GradingSetup& setup)
       device_(open(installation, toolchain_, setup)),
       builder_({.installation = installation,
                 .toolchain = toolchain_,
-                .compute_capability = device_->gpu().compute_capability_major * 10 +
-                                      device_->gpu().compute_capability_minor,
+                .compute_capability = device_->gpu().compute_capability(),
                 .for_simulation = device_->time_kind() == "modelled",
                 .sandbox = setup.sandbox}),
       oracles_(installation, part_.directory) {

@@ -66,8 +66,7 @@ std::vector<LoadedKernel> KernelReader::read(ptx::ModuleOfLines module, const Sy
   const std::shared_ptr<const Program> program = lower(module.module, symbols);
   Assembled assembled;
   if (assembler != nullptr) {
-    const auto capability =
-        static_cast<unsigned>(gpu.compute_capability_major * 10 + gpu.compute_capability_minor);
+    const auto capability = static_cast<unsigned>(gpu.compute_capability());
     const std::string architecture = machine_code::architecture_of(module.text, capability);
     // What may not be named may not be remembered, either.
     assembled = assembler->assemble(module.text, architecture, naming == Naming::own);

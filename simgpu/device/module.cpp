@@ -37,10 +37,6 @@ bool is_container(std::span<const std::byte> bytes) {
   return starts_with(bytes, std::string_view("\x50\xED\x55\xBA", 4));
 }
 
-unsigned capability_of(const gpu_spec::GpuSpec& gpu) {
-  return static_cast<unsigned>(gpu.compute_capability_major * 10 + gpu.compute_capability_minor);
-}
-
 /// What a program may load: a fat binary as nvcc embeds it, or the text of one PTX module, as NVRTC
 /// gives it. The text's architecture is in the text.
 std::vector<FatImage> images_of(std::span<const std::byte> bytes, std::uint64_t most_bytes) {
@@ -193,7 +189,7 @@ namespace {
 /// The newest PTX that the GPU can run.
 const FatImage& choose(const std::vector<FatImage>& images, protocol::ImageOrigin origin,
                        const gpu_spec::GpuSpec& gpu) {
-  const unsigned capability = capability_of(gpu);
+  const auto capability = static_cast<unsigned>(gpu.compute_capability());
   const FatImage* const image = fatbin::newest_ptx(images, capability);
   if (image != nullptr) return *image;
   if (origin == protocol::ImageOrigin::device_linked) {
@@ -219,7 +215,7 @@ void take(std::string_view text, bool is_made_by_nvcc, const KernelReader& reade
       ptx::parse_one_a_line(loaded.texts ? loaded.texts->without_kernels() : text);
   const ptx::Module& module = read.module;
   if (loaded.target == 0) loaded.target = architecture_of(module.target);
-  const unsigned capability = capability_of(reader.gpu);
+  const auto capability = static_cast<unsigned>(reader.gpu.compute_capability());
   if (loaded.target > capability) {
     throw ModuleError(CudaError::invalid_ptx,
                       fmt::format("the PTX is for {}, and the simulated {} is of compute_{}; "

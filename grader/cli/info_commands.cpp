@@ -19,15 +19,6 @@
 namespace rooflab {
 namespace {
 
-const TaskSpec& find_task(const PartSpec& part, const std::string& id) {
-  const auto found = std::ranges::find(part.tasks, id, &TaskSpec::id);
-  if (found != part.tasks.end()) return *found;
-  std::vector<std::string> names;
-  for (const TaskSpec& task : part.tasks) names.push_back(task.id);
-  throw UsageError(fmt::format("part {} has no task {}; its tasks are {}{}", part.number, id,
-                               fmt::join(names, ", "), did_you_mean(id, names)));
-}
-
 /// Whether a task's points are given by groups of cases that have to be named.
 bool has_groups(const TaskSpec& task) {
   return task.kind != TaskKind::answers && task.groups.size() > 1;

@@ -31,15 +31,10 @@ double seconds_since(Clock::time_point start) {
 
 std::vector<const TaskSpec*> chosen_tasks(const PartSpec& part, const GradeRequest& request) {
   std::vector<const TaskSpec*> tasks;
-  for (const TaskSpec& task : part.tasks) {
-    if (!request.task || task.id == *request.task) tasks.push_back(&task);
-  }
-  if (tasks.empty()) {
-    std::vector<std::string> names;
-    for (const TaskSpec& task : part.tasks) names.push_back(task.id);
-    throw UsageError(fmt::format("part {} has no task {}; its tasks are {}{}", part.number,
-                                 *request.task, fmt::join(names, ", "),
-                                 did_you_mean(*request.task, names)));
+  if (request.task) {
+    tasks = {&find_task(part, *request.task)};
+  } else {
+    for (const TaskSpec& task : part.tasks) tasks.push_back(&task);
   }
   if (!request.case_number) return tasks;
   if (!request.task) throw UsageError("--case counts the cases of one task; name it with --task");
@@ -249,6 +244,15 @@ GradeTools with_locked_progress(const GradeTools& tools, std::mutex& mutex) {
 }
 
 }  // namespace
+
+const TaskSpec& find_task(const PartSpec& part, const std::string& id) {
+  const auto found = std::ranges::find(part.tasks, id, &TaskSpec::id);
+  if (found != part.tasks.end()) return *found;
+  std::vector<std::string> names;
+  for (const TaskSpec& task : part.tasks) names.push_back(task.id);
+  throw UsageError(fmt::format("part {} has no task {}; its tasks are {}{}", part.number, id,
+                               fmt::join(names, ", "), did_you_mean(id, names)));
+}
 
 GradeResult grade(const PartSpec& part, const GradeRequest& request, const GradeTools& tools) {
   const auto tasks = chosen_tasks(part, request);

@@ -55,6 +55,9 @@ struct GradeTools {
   std::function<void(const TaskSpec&, const Diagnostic&)> failing = {};
 };
 
+/// @throws UsageError for a task that the part has not, with the names of those that it has.
+const TaskSpec& find_task(const PartSpec& part, const std::string& id);
+
 /// Grades a submission: build, run, check, time and score each task, by its groups of cases. What
 /// fails costs its group, never another task.
 /// @throws UsageError for a task, case or submission that is not there.

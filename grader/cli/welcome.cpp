@@ -79,9 +79,7 @@ void print_ladders(std::ostream& out, const PartProgress& progress) {
   if (!progress.last) return;
   for (const Ladder& ladder : progress.part.ladders) {
     const LadderState state = state_of(ladder, progress.last->tasks);
-    if (state.done == 0) continue;
-    out << fmt::format("          {}: step {} of {} done{}\n", ladder.title, state.done,
-                       ladder.steps.size(), state.next.empty() ? "" : ", next " + state.next);
+    if (state.done > 0) out << "          " << progress_words(ladder, state) << '\n';
   }
 }
 

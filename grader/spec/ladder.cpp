@@ -26,13 +26,15 @@ LadderState state_of(const Ladder& ladder, const std::vector<TaskResult>& tasks)
   return state;
 }
 
+std::string progress_words(const Ladder& ladder, const LadderState& state) {
+  return fmt::format("{}: {} of {} steps done{}", ladder.title, state.done, ladder.steps.size(),
+                     state.next.empty() ? "" : ", next " + state.next);
+}
+
 std::string ladder_words(const Ladder& ladder, const std::vector<TaskResult>& tasks) {
   const LadderState state = state_of(ladder, tasks);
   const std::size_t steps = ladder.steps.size();
-  if (state.graded == steps) {
-    return fmt::format("{}: {} of {} steps done{}", ladder.title, state.done, steps,
-                       state.next.empty() ? "" : ", next " + state.next);
-  }
+  if (state.graded == steps) return progress_words(ladder, state);
   std::string words;
   for (const std::string& step : ladder.steps) {
     if (std::ranges::find(tasks, step, &TaskResult::id) == tasks.end()) continue;

@@ -24,11 +24,14 @@ struct LadderState {
 };
 LadderState state_of(const Ladder& ladder, const std::vector<TaskResult>& tasks);
 
+/// "Flash attention, step by step: 2 of 6 steps done, next flash_online".
+std::string progress_words(const Ladder& ladder, const LadderState& state);
+
 /// From 1; 0: the task is no step of the ladder.
 std::size_t step_number(const Ladder& ladder, const std::string& task);
 
-/// "Flash attention, step by step: 2 of 6 steps done, next flash_online", of fewer tasks which
-/// steps they are; empty where none of them is one.
+/// Of results of all steps progress_words(), of fewer which steps they are; empty where none of
+/// them is one.
 std::string ladder_words(const Ladder& ladder, const std::vector<TaskResult>& tasks);
 
 }  // namespace rooflab

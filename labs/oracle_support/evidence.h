@@ -19,6 +19,15 @@ T result(const CallEvidence& evidence, const std::string& name, T fallback) {
   return value == nullptr ? fallback : *value;
 }
 
+/// The floats that kernels loaded from global memory, as the device counted them.
+inline double floats_loaded(const CallEvidence& evidence) {
+  double bytes = 0;
+  for (const simgpu::KernelRecord& kernel : evidence.activity.kernels) {
+    bytes += static_cast<double>(kernel.counters.global_load_bytes);
+  }
+  return bytes / sizeof(float);
+}
+
 /// True when `got` is a number within `relative` of `expected`.
 inline bool is_close(double got, double expected, double relative) {
   return std::abs(got - expected) <= relative * std::abs(expected);

@@ -51,10 +51,7 @@ class WindowSumsOracle : public Oracle {
                                const CallEvidence& evidence) const override {
     if (!judges_structure(problem.parameters) || !evidence.keeps_records) return {};
     const auto n = static_cast<double>(integer(problem.parameters, "n"));
-    double loaded = 0;
-    for (const simgpu::KernelRecord& kernel : evidence.activity.kernels) {
-      loaded += static_cast<double>(kernel.counters.global_load_bytes) / sizeof(float);
-    }
+    const double loaded = floats_loaded(evidence);
     constexpr double kMostLoads = 2;  // of an element: its block's, and a neighbour's for its halo
     if (loaded <= kMostLoads * n) return {};
     return {{"RL0431",

@@ -71,6 +71,17 @@ bool sees(const Prompt& p, const PromptRule& rule, std::int64_t token, std::int6
   return key <= token + rule.last_seen && in_window;
 }
 
+/// Of the product of queries and keys, and of weights and values: both read and write one tensor by
+/// query head, one by key head, and the scores or weights between them.
+Work work_of_product(const Values& parameters) {
+  const Prompt p = Prompt::read(parameters);
+  const auto heads = static_cast<double>(p.query_heads);
+  const auto depth = static_cast<double>(p.head_dim);
+  const auto tokens = static_cast<double>(p.length * (p.query_heads + p.key_heads));
+  return {{{"fp32", 2 * heads * depth * p.pairs()}},
+          4 * (tokens * depth + static_cast<double>(p.scores()))};
+}
+
 // --- Step 1 --------------------------------------------------------------------------------------
 
 Expected scores_of(const Problem& problem, const PromptRule& rule) {
@@ -123,14 +134,7 @@ class ScoresOracle : public Oracle {
     return {scores_of(problem, right(problem))};
   }
 
-  Work work(const Values& parameters) const override {
-    const Prompt p = Prompt::read(parameters);
-    const auto heads = static_cast<double>(p.query_heads);
-    const auto depth = static_cast<double>(p.head_dim);
-    const auto tokens = static_cast<double>(p.length * (p.query_heads + p.key_heads));
-    return {{{"fp32", 2 * heads * depth * p.pairs()}},
-            4 * (tokens * depth + static_cast<double>(p.scores()))};
-  }
+  Work work(const Values& parameters) const override { return work_of_product(parameters); }
 
   std::vector<KnownMistake> mistakes(const Problem& problem) const override {
     Mistakes mistakes(expect(problem));
@@ -311,13 +315,7 @@ class ValuesOracle : public Oracle {
     return {values_of(problem, {})};
   }
 
-  Work work(const Values& parameters) const override {
-    const Prompt p = Prompt::read(parameters);
-    const auto depth = static_cast<double>(p.head_dim);
-    const auto tokens = static_cast<double>(p.length * (p.query_heads + p.key_heads));
-    return {{{"fp32", 2 * static_cast<double>(p.query_heads) * depth * p.pairs()}},
-            4 * (tokens * depth + static_cast<double>(p.scores()))};
-  }
+  Work work(const Values& parameters) const override { return work_of_product(parameters); }
 
   std::vector<KnownMistake> mistakes(const Problem& problem) const override {
     Mistakes mistakes(expect(problem));

@@ -5,6 +5,7 @@
 #include "attention_shape.h"
 
 /// Step 6 of flash attention: flash_grouped for all types and head sizes, on a stream, and fast.
+///
 /// Attention in one kernel, whose scores never leave the chip. A block takes a tile of queries and
 /// walks over tiles of keys and values in shared memory. For each query it keeps the largest score
 /// so far, the sum of exp(score - largest) and the sum of these weights times the values; when a

@@ -80,10 +80,7 @@ class ScoresOracle : public Oracle {
     if (!judges_structure(problem.parameters) || !evidence.keeps_records) return {};
     constexpr double kLoadsOfAll = 2 * kTile * kHeadDim;
     constexpr double kMostLoads = 2;  // of each element
-    double loads = 0;
-    for (const simgpu::KernelRecord& kernel : evidence.activity.kernels) {
-      loads += static_cast<double>(kernel.counters.global_load_bytes) / sizeof(float);
-    }
+    const double loads = floats_loaded(evidence);
     if (loads <= kMostLoads * kLoadsOfAll) return {};
     return {{"RL0431",
              "global memory is read as if there were no tiles" +

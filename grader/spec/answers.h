@@ -12,13 +12,13 @@
 
 namespace rooflab {
 
-/// The right answer to one question.
 /// What a free text earns points for.
 struct RubricItem {
   double points = 0;
   std::string text;
 };
 
+/// The right answer to one question.
 struct AnswerKey {
   Value answer;
   double tolerance = 1e-6;  ///< numbers: relative to |answer|, absolute where that is 0

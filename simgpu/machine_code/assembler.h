@@ -65,8 +65,7 @@ class Assembler {
   explicit Assembler(AssemblerOptions options);
 
   /// @param ptx one of as_assembled(): spills are told by its lines. Untrusted: ptxas runs within
-  /// bounds,
-  ///            and by the command that was given
+  ///            bounds, and by the command that was given
   /// @param is_kept whether the folder may know of it: what is there tells the next program, by how
   ///                long it waits, that somebody had the same PTX
   Assembled assemble(std::string_view ptx, const std::string& architecture,

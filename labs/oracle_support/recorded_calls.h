@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "simgpu/report.h"
+
+/// What a device recorded of single calls: a study's times are held against it. An adapter makes
+/// each call once more behind the study, between two fills (cudaMemset) of lengths that nothing
+/// else has: one of n bytes before it, and one of n + 1 behind it.
+namespace rooflab {
+
+/// What the device recorded of one call.
+struct RecordedCall {
+  double busy_ms = 0;  ///< its kernels, one by one
+  double span_ms = 0;  ///< from the marker before it until the last of them has ended
+  int kernels = 0;
+  // Of all kernels, the library's too; infinite where one was cut short.
+  double flops = 0;
+  double loaded_bytes = 0, stored_bytes = 0;  ///< of global memory, as lanes ask for them
+  int allocations = 0;                        ///< of device memory
+};
+
+/// Adds up what a kernel did.
+void add(const simgpu::KernelRecord& kernel, RecordedCall& call);
+
+/// The call between the last fill of `bytes` bytes and the last of one more. A call that is not
+/// there has no kernels.
+RecordedCall call_behind_marker(const simgpu::Activity& activity, std::uint64_t bytes);
+
+/// The first kernel of a timed call (of what lies between two events whose distance is asked for)
+/// that no launch of the same kernel and grid came before. Empty when there is none.
+std::string first_kernel_that_is_timed_cold(const simgpu::Activity& activity);
+
+}  // namespace rooflab

@@ -70,6 +70,24 @@ void add(const simgpu::KernelRecord& kernel, RecordedCall& call) {
   call.flops = call.loaded_bytes = call.stored_bytes = kUnknown;
 }
 
+std::vector<RecordedCall> timed_work(const simgpu::Activity& activity) {
+  std::vector<RecordedCall> work;
+  for (const TimedRegion& region : timed_regions(activity)) {
+    RecordedCall call;
+    double begin_us = 0, end_us = 0;
+    for (const simgpu::KernelRecord& kernel : activity.kernels) {
+      if (kernel.sequence < region.begin || kernel.sequence > region.end) continue;
+      if (call.kernels == 0) begin_us = kernel.start_us;
+      add(kernel, call);
+      call.busy_ms += kernel.time.total_us * kMillisecondsPerMicrosecond;
+      end_us = std::max(end_us, kernel.start_us + kernel.time.total_us);
+    }
+    call.span_ms = (end_us - begin_us) * kMillisecondsPerMicrosecond;
+    if (call.kernels > 0) work.push_back(call);
+  }
+  return work;
+}
+
 RecordedCall call_behind_marker(const simgpu::Activity& activity, std::uint64_t bytes) {
   const simgpu::MemoryRecord* before = marker(activity, bytes);
   const simgpu::MemoryRecord* after = marker(activity, bytes + 1);

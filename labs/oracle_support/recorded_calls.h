@@ -2,18 +2,17 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "simgpu/report.h"
 
-/// What a device recorded of single calls: a study's times are held against it. An adapter makes
-/// each call once more behind the study, between two fills (cudaMemset) of lengths that nothing
-/// else has: one of n bytes before it, and one of n + 1 behind it.
+/// What a device recorded of work that a student's code timed: a study's times are held against it.
 namespace rooflab {
 
-/// What the device recorded of one call.
+/// What the device recorded of one call, or of several.
 struct RecordedCall {
   double busy_ms = 0;  ///< its kernels, one by one
-  double span_ms = 0;  ///< from the marker before it until the last of them has ended
+  double span_ms = 0;  ///< from the beginning until the last of them has ended
   int kernels = 0;
   // Of all kernels, the library's too; infinite where one was cut short.
   double flops = 0;
@@ -24,8 +23,13 @@ struct RecordedCall {
 /// Adds up what a kernel did.
 void add(const simgpu::KernelRecord& kernel, RecordedCall& call);
 
-/// The call between the last fill of `bytes` bytes and the last of one more. A call that is not
-/// there has no kernels.
+/// The work between two events (cudaEventRecord) whose distance is asked for, in the order of the
+/// questions. The span begins with the first kernel.
+std::vector<RecordedCall> timed_work(const simgpu::Activity& activity);
+
+/// A call that an adapter makes behind a study, between a fill (cudaMemset) of `bytes` bytes, a
+/// length that nothing else has, and one of one byte more. The span begins with the fill. A call
+/// that is not there has no kernels.
 RecordedCall call_behind_marker(const simgpu::Activity& activity, std::uint64_t bytes);
 
 /// The first kernel of a timed call (of what lies between two events whose distance is asked for)

@@ -18,9 +18,6 @@ constexpr std::size_t kMostBatch = *std::ranges::max_element(kStudyBatches);
 constexpr std::size_t kMostLength = *std::ranges::max_element(kStudyLengths);
 constexpr std::size_t kMostTokens = std::max(kMostLength, kMostBatch* kStudyText);
 
-/// Bytes of the first marker; oracle/layer_study.cpp knows them, too.
-constexpr std::size_t kFirstMarkerBytes = 101;
-
 constexpr LayerShape kShape = {.hidden = kStudyLayer.hidden,
                                .intermediate = kStudyLayer.intermediate,
                                .query_heads = kStudyLayer.query_heads,
@@ -81,51 +78,6 @@ class Arrays {
   rooflab::DeviceBuffer positions_;
 };
 
-/// Makes every call once more, in the order of the rows, each behind a fill of a length of its own:
-/// in the device's record, the grader finds by these which work belongs to which call. A call
-/// before the fill leaves the caches as they were in the study.
-class MarkedCalls {
- public:
-  explicit MarkedCalls(const LayerStudyDevice& device) : device_(device) {}
-
-  void run() {
-    const LayerStudyDevice& d = device_;
-    for (const int length : kStudyLengths) {
-      make([&] {
-        prefill_forward(d.context, d.shape, d.weights, d.hidden, d.positions, 1, length, d.cache);
-      });
-    }
-    for (const int batch : kStudyBatches) {
-      make([&] {
-        decode_forward(d.context, d.shape, d.weights, d.hidden, d.positions + kStudyText - 1, batch,
-                       d.cache);
-      });
-    }
-    for (const int batch : kStudyBatches) {
-      make([&] {
-        decode_without_cache_forward(d.context, d.shape, d.weights, d.hidden, d.positions, batch,
-                                     kStudyText);
-      });
-    }
-    CUDA_CHECK(cudaStreamSynchronize(d.context.stream));
-  }
-
- private:
-  template <typename Call>
-  void make(const Call& call) {
-    call();
-    mark();
-    call();
-    ++bytes_;
-    mark();
-    ++bytes_;
-  }
-  void mark() { CUDA_CHECK(cudaMemsetAsync(device_.hidden, 0, bytes_, device_.context.stream)); }
-
-  const LayerStudyDevice& device_;
-  std::size_t bytes_ = kFirstMarkerBytes;
-};
-
 void pass_on(GuestCall& call, const std::string& kind, const std::vector<LayerStudyRow>& rows) {
   call.result(kind + "_rows", static_cast<std::int64_t>(rows.size()));
   for (std::size_t i = 0; i < std::min<std::size_t>(rows.size(), 16); ++i) {
@@ -171,7 +123,6 @@ ROOFLAB_ENTRY(layer_study) {
                                 .cache = arrays.cache()};
   const rooflab::ScratchFolder folder;
   const LayerStudy study = layer_study(device, folder.path());
-  MarkedCalls(device).run();
 
   call.result("flops_per_second", device.gpu.flops_per_second);
   pass_on(call, "prefill", study.prefill);

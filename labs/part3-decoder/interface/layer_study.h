@@ -11,9 +11,9 @@
 
 /// What is measured: the prefill of one prompt of each of these lengths, and the decode of one
 /// token for each of these batches, whose texts have kStudyText tokens with the new one.
-inline constexpr std::array kStudyLengths = {64, 128, 256, 512, 1024};
+inline constexpr std::array kStudyLengths = {64, 128, 256, 512};
 inline constexpr std::array kStudyBatches = {1, 4, 16};
-inline constexpr int kStudyText = 256;
+inline constexpr int kStudyText = 128;
 
 /// The layer of the study, as cost.h counts it: a global one of Gemma 3 270M, in fp32.
 inline constexpr DecoderLayer kStudyLayer = {.hidden = 640,
@@ -64,7 +64,8 @@ struct LayerStudy {
 ///   rooflab::plot::write(chart of decode, folder / "decode")
 ///       x: the batches; two series, "with a cache" and "without a cache"
 ///
-/// Each time has at least one call before it to warm up. Decode without a cache runs all tokens of
-/// its texts through the layer: its FLOPs are those of a prefill. A study is of a layer: the grader
-/// makes each call once more, and compares what one of them returns.
+/// Let rooflab::time_ms take each time, with at least one call before it to warm up: the grader
+/// holds it against the device's own record. Decode without a cache runs all tokens of its texts
+/// through the layer, so its FLOPs are those of a prefill. A study is of a layer that works: the
+/// grader also compares what your layer makes of a prompt.
 LayerStudy layer_study(const LayerStudyDevice& device, const std::filesystem::path& folder);

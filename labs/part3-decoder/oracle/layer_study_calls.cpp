@@ -1,15 +1,11 @@
 #include "labs/part3-decoder/oracle/layer_study_calls.h"
 
-#include <algorithm>
-
 #include "labs/oracle_support/evidence.h"
 
 namespace rooflab {
 namespace {
 
-constexpr std::int64_t kText = 256;
-/// Bytes of the first marker; guest/layer_study.cpp knows them, too.
-constexpr std::uint64_t kFirstMarkerBytes = 101;
+constexpr std::int64_t kText = 128;
 
 constexpr std::int64_t kQueries = kStudyQueryHeads * kStudyHeadDim;
 constexpr std::int64_t kKeys = kStudyHeadDim;
@@ -43,7 +39,7 @@ std::string name_of(StudyKind kind) {
   return {};
 }
 
-std::vector<std::int64_t> study_lengths() { return {64, 128, 256, 512, 1024}; }
+std::vector<std::int64_t> study_lengths() { return {64, 128, 256, 512}; }
 std::vector<std::int64_t> study_batches() { return {1, 4, 16}; }
 
 std::vector<StudyCall> study_calls() {
@@ -64,14 +60,6 @@ std::string words_of(const StudyCall& call) {
   return message("the decode of ", call.batch, call.batch == 1 ? " text" : " texts", " of ",
                  call.length, " tokens ", call.kind == StudyKind::decode ? "with" : "without",
                  " a cache");
-}
-
-std::uint64_t marker_of(const StudyCall& call) {
-  const auto calls = study_calls();
-  const auto place = std::ranges::find_if(calls, [&](const StudyCall& other) {
-    return other.kind == call.kind && other.index == call.index;
-  });
-  return kFirstMarkerBytes + 2 * static_cast<std::uint64_t>(place - calls.begin());
 }
 
 double cost_macs(const StudyCall& call) {

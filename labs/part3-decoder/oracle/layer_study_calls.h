@@ -25,16 +25,13 @@ struct StudyCall {
   std::int64_t batch, length;
 };
 
-/// All of them, in the order in which the adapter makes each once more.
+/// All of them, in the order of the rows.
 std::vector<StudyCall> study_calls();
 std::vector<std::int64_t> study_lengths();
 std::vector<std::int64_t> study_batches();
 
 /// "the decode of 4 texts of 256 tokens without a cache".
 std::string words_of(const StudyCall& call);
-
-/// Bytes of the marker before that call (labs/oracle_support/recorded_calls.h).
-std::uint64_t marker_of(const StudyCall& call);
 
 /// What interface/cost.h counts, and of that only the GEMMs and the two multiplications of
 /// attention.

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "simgpu/report.h"
+#include "grader/contract/oracle.h"
 
 /// What a device recorded of work that a student's code timed: a study's times are held against it.
 namespace rooflab {

@@ -69,6 +69,8 @@ class LayerMistakes {
   }
 
   void add_wrong_heads() {
+    // What is wrong with one of the two comes first: where a step returns both, a mistake in both
+    // would explain it as well.
     constexpr const char* kAdvice =
         "each head of q and of k is normed over head_dim, after the projection and before RoPE";
     const auto with = [&](const char* cause, bool query, bool key) {
@@ -77,9 +79,9 @@ class LayerMistakes {
         rule.key_norm = key;
       });
     };
-    with("q and k are not normed", false, false);
     with("q is not normed", false, true);
     with("k is not normed", true, false);
+    with("q and k are not normed", false, false);
     constexpr const char* kOwn =
         "q has the weight q_norm, k has k_norm, and both are in LayerWeights";
     add("RL0485", "k is normed with q's weight, q_norm", kOwn,
@@ -96,9 +98,9 @@ class LayerMistakes {
         rule.key_turned_first = key;
       });
     };
-    turned_first("q and k are rotated before they are normed", true, true);
     turned_first("q is rotated before it is normed", true, false);
     turned_first("k is rotated before it is normed", false, true);
+    turned_first("q and k are rotated before they are normed", true, true);
     add("RL0487", "v is normed as k is", "v is only projected",
         [](LayerRule& rule) { rule.value_norm = true; });
   }
@@ -119,9 +121,9 @@ class LayerMistakes {
             rule.key_turned = !key;
           });
     };
-    not_rotated("q and k are not rotated", true, true);
     not_rotated("q is not rotated", true, false);
     not_rotated("k is not rotated", false, true);
+    not_rotated("q and k are not rotated", true, true);
   }
 
   void add_wrong_attention() {

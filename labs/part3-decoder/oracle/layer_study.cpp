@@ -127,9 +127,26 @@ class StudyJudge {
            milliseconds <= (1 + kClock) * work.span_ms / count + kClockSlackMs;
   }
 
+  /// What took the time of a row, one call or a few, must be whole layers.
+  void check_work(const StudyCall& call, double got) const {
+    constexpr double kMostCalls = 4;
+    for (const RecordedCall& work : timed_) {
+      const double count = std::max(1.0, std::round(work.span_ms / got));
+      const double flops = work.flops / count;
+      const bool took_as_long = std::abs(work.span_ms / count - got) <= kClock * got;
+      if (!took_as_long || count > kMostCalls || flops >= kLeastWork * least_flops(call)) continue;
+      throw Refusal({"RL0537",
+                     message("what took the time of ", words_of(call), " does ", flops,
+                             " floating-point operations, and a layer takes ", least_flops(call)),
+                     "the times of a study are those of the whole layer: finish it before you time "
+                     "it"});
+    }
+  }
+
   void check_time(const StudyCall& call, double got) const {
     const auto fits = [&](const RecordedCall& work) { return took(work, call, got); };
     if (got > 0 && std::ranges::any_of(timed_, fits)) return;
+    check_work(call, got);
     const auto of_call = [&](const RecordedCall& work) { return calls_in(work, call) > 0; };
     const auto work = std::ranges::find_if(timed_, of_call);
     if (work == timed_.end()) {

@@ -34,19 +34,16 @@ std::string part_print(const Installation& installation, const PartSpec& part,
   return print.hex();
 }
 
-/// What the part's free texts earn points for, by question.
-std::map<std::string, std::vector<RubricItem>> rubrics_of(const PartSpec& part,
-                                                          const std::filesystem::path& solutions) {
-  std::map<std::string, std::vector<RubricItem>> rubrics;
+/// The keys of a part's questions.
+std::map<std::string, AnswerKey> keys_of(const PartSpec& part,
+                                         const std::filesystem::path& solutions) {
+  std::map<std::string, AnswerKey> keys;
   const auto file = solutions / part.directory / "answers.key.toml";
-  if (!std::filesystem::exists(file)) return rubrics;
+  if (!std::filesystem::exists(file)) return keys;
   for (const TaskSpec& task : part.tasks) {
-    if (task.kind != TaskKind::answers) continue;
-    for (auto& [question, key] : load_answer_key(file, task)) {
-      if (!key.rubric.empty()) rubrics[question] = std::move(key.rubric);
-    }
+    if (task.kind == TaskKind::answers) keys.merge(load_answer_key(file, task));
   }
-  return rubrics;
+  return keys;
 }
 
 }  // namespace
@@ -82,8 +79,7 @@ Course load_course(const Installation& installation, const Toolchain& toolchain,
     course.versions[number] =
         fmt::format("rooflab {} ({}), CUDA {}", ROOFLAB_VERSION,
                     part_print(installation, part, rest).substr(0, kShown), toolchain.release());
-    auto rubrics = rubrics_of(part, installation.solutions());
-    if (!rubrics.empty()) course.rubrics[number] = std::move(rubrics);
+    course.keys[number] = keys_of(part, installation.solutions());
     course.parts.push_back(std::move(part));
   }
   return course;

@@ -13,6 +13,7 @@
 #include "grader/batch/execute/local_executor.h"
 #include "grader/batch/free_text.h"
 #include "grader/batch/job_files.h"
+#include "grader/batch/neighbours.h"
 #include "grader/batch/outputs/class_words.h"
 #include "grader/batch/outputs/code_titles.h"
 #include "grader/cli/class_progress.h"
@@ -260,12 +261,14 @@ int grade_job(const std::string& folder, const Installation& installation) {
                           .task = {},
                           .case_number = {},
                           .seed = job.seed,
+                          .students = job.students,
                           .solutions = installation.solutions(),
                           .jobs = job.threads},
                          {.progress = [](const std::string&) {}}, nullptr, &revealed);
   result.submission = "the submission";
   write_result(folder, std::move(result), grading.device().gpu().id, revealed,
-               texts_in(sources_of(folder), grading.part()));
+               texts_in(sources_of(folder), grading.part()),
+               numbers_in(sources_of(folder), grading.part()));
   return 0;
 }
 

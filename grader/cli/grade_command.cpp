@@ -152,6 +152,8 @@ class GradeCommand {
             .task = options_.task,
             .case_number = options_.case_number,
             .seed = options_.seed ? *options_.seed : fresh_seed(),
+            .students = options_.student.empty() ? std::vector<std::string>()
+                                                 : std::vector{options_.student},
             .solutions = installation_.solutions(),
             .jobs = std::max(1U, std::thread::hardware_concurrency())};
   }

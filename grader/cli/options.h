@@ -64,6 +64,7 @@ struct Options {
   std::optional<std::string> task;
   std::optional<int> case_number;
   std::string submission;  ///< empty: starter/ of the checkout
+  std::string student;     ///< as student_id() gives it; empty: whom the submission names
   std::string device;      ///< empty: the course's
   bool any_gpu = false;    ///< also one that the course does not list
   std::string json;        ///< a file, "-" for stdout, or empty

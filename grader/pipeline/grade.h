@@ -7,6 +7,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "grader/contract/oracle.h"
 #include "grader/device/device.h"
@@ -31,6 +32,9 @@ struct GradeRequest {
   std::optional<int>
       case_number;  ///< only this public case, from 1; then nothing is timed or scored
   Seed seed;
+  /// Whom the submission may be of, as student_id() gives it, the likeliest first; "" is nobody,
+  /// who has the page's own numbers. Without any the submission's own word counts.
+  std::vector<std::string> students = {};
   std::filesystem::path solutions;  ///< answer keys, where there are any
   double hint_cost = 0;             ///< see CourseSpec
   unsigned jobs = 1;                ///< builds at a time, and tasks where the device allows it

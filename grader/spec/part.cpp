@@ -9,7 +9,9 @@
 #include <regex>
 #include <set>
 
+#include "grader/spec/answers.h"
 #include "grader/spec/groups.h"
+#include "grader/spec/read_draws.h"
 #include "grader/spec/toml_reader.h"
 
 namespace rooflab {
@@ -172,7 +174,8 @@ SpeedSpec read_speed(const toml::table& table, const std::filesystem::path& file
   return speed;
 }
 
-QuestionSpec read_question(const toml::table& table, const std::filesystem::path& file) {
+QuestionSpec read_question(const toml::table& table, const std::filesystem::path& file,
+                           const std::vector<QuestionSpec>& earlier) {
   TableReader reader(table, file, "[[task.question]]");
   QuestionSpec question;
   question.id = reader.text("id");
@@ -182,7 +185,20 @@ QuestionSpec read_question(const toml::table& table, const std::filesystem::path
   question.prompt = reader.text("prompt");
   question.choices = reader.texts("choices");
   question.points = points(reader, "points", 0);
+  question.bonus = reader.boolean_or("bonus", false);
+  reader.maybe("draws", [&](const toml::table& draws) {
+    question.pattern = question.prompt;
+    read_draws(draws, file, earlier, question);
+  });
   reader.finish();
+  if (question.id == kStudentKey) {
+    throw reader.error("id", "`student` is whose answers a file has, and no question",
+                       "name the question otherwise");
+  }
+  if (question.bonus && question.kind != QuestionKind::text) {
+    throw reader.error("bonus", fmt::format("question \"{}\" is judged by a machine", question.id),
+                       "make it free text, for which people give points, or remove bonus");
+  }
   if ((question.kind == QuestionKind::choice) != (question.choices.size() > 1)) {
     throw reader.error("choices",
                        fmt::format("question \"{}\" of its kind cannot have {} choices",
@@ -333,7 +349,7 @@ TaskSpec read_task(const toml::table& table, const std::filesystem::path& file) 
     task.cases.push_back(std::move(spec));
   });
   reader.each("question", [&](const toml::table& inner) {
-    task.questions.push_back(read_question(inner, file));
+    task.questions.push_back(read_question(inner, file, task.questions));
   });
   complete_groups(task);  // timed cases may name what follows from the cases
   reader.each("ratio",
@@ -349,6 +365,7 @@ TaskSpec read_task(const toml::table& table, const std::filesystem::path& file) 
   });
   complete_groups(task);
   reader.finish();
+  if (task.kind == TaskKind::answers) task = asked_of(task, 0, "");
   check_task(reader, task);
   check_groups(reader, task);
   return task;
@@ -485,6 +502,23 @@ double maximum_points(const TaskSpec& task) {
   double points = task.points;
   for (const SpeedSpec& speed : task.speeds) points += maximum_points(speed);
   return points;
+}
+
+TaskSpec asked_of(const TaskSpec& task, int part, const std::string& student) {
+  TaskSpec asked = task;
+  for (QuestionSpec& question : asked.questions) {
+    if (!question.draws.empty()) {
+      question.prompt = with_numbers(question.pattern, numbers_of(part, question.draws, student));
+    }
+    const auto group = std::ranges::find(asked.groups, question.id, &GroupSpec::name);
+    if (group != asked.groups.end()) group->title = question.prompt;
+  }
+  return asked;
+}
+
+bool draws_numbers(const TaskSpec& task) {
+  return std::ranges::any_of(task.questions,
+                             [](const QuestionSpec& question) { return !question.draws.empty(); });
 }
 
 PartSpec read_part_folder(const std::filesystem::path& folder,

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "grader/contract/problem.h"
+#include "grader/spec/draws.h"
 #include "grader/spec/ladder.h"
 #include "simgpu/codes/code.h"
 
@@ -94,9 +95,12 @@ enum class QuestionKind : std::uint8_t { number, choice, text };
 struct QuestionSpec {
   std::string id;
   QuestionKind kind = QuestionKind::number;
-  std::string prompt;
+  std::string prompt;                ///< of a loaded part with the page's own numbers
   std::vector<std::string> choices;  ///< "a" is the first
   double points = 0;                 ///< of `text`: given by hand, not part of the task's maximum
+  bool bonus = false;                ///< of `text`: its points are beside the part's maximum, too
+  std::vector<Draw> draws = {};      ///< numbers that differ from student to student
+  std::string pattern = {};          ///< where it draws, the prompt with "{n}" for the number n
 };
 
 struct TaskSpec {
@@ -156,6 +160,13 @@ std::vector<std::string> submitted_files(const PartSpec& part);
 double maximum_points(const SpeedSpec& speed);
 /// The most points that a task can give: its own and those of its timed cases.
 double maximum_points(const TaskSpec& task);
+
+/// The task as a student is asked it: prompts have their numbers, and groups their prompts.
+/// @param student as student_id() gives it; empty: the page's own numbers
+TaskSpec asked_of(const TaskSpec& task, int part, const std::string& student);
+
+/// Whether some question of the task draws numbers.
+bool draws_numbers(const TaskSpec& task);
 
 /// Reads the part.toml of a part's folder, and its hidden cases or how many of them there are, as
 /// load_part() does.

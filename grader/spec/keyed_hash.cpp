@@ -1,4 +1,4 @@
-#include "grader/pipeline/keyed_hash.h"
+#include "grader/spec/keyed_hash.h"
 
 #include <algorithm>
 #include <bit>

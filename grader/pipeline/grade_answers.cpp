@@ -109,8 +109,8 @@ Cause cause_of(const Value& answer, const Asked& asked, const QuestionSpec& ques
   const AnswerKey& key = asked.keys.at(question.id);
   if (question.kind != QuestionKind::number) return {};
   if (!asked.student.empty() && !question.draws.empty() && is_right(answer, page)) {
-    return {"right with the numbers on the page, and yours are others",
-            "take the numbers of the question as it is asked here"};
+    return {"right for the numbers on the page, but yours differ",
+            "use the numbers of the question as it is asked here"};
   }
   const KnownSlip* slip = slip_that_gives(number_in(answer), key, asked.numbers_for(question.id));
   if (slip != nullptr) {

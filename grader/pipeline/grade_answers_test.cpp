@@ -192,7 +192,7 @@ TEST_F(DrawnAnswersTest, AnAnswerToThePagesNumbersIsToldApart) {
   request_.students = {"ada"};
   const TaskResult task = grade_ridge(100);
   EXPECT_EQ(task.diagnostics.at(0).message,
-            "the answer to ridge is right with the numbers on the page, and yours are others");
+            "the answer to ridge is right for the numbers on the page, but yours differ");
 }
 
 TEST_F(DrawnAnswersTest, AKnownSlipIsToldWithTheStudentsNumbers) {

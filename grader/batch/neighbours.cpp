@@ -19,7 +19,7 @@ namespace {
 
 constexpr double kSameAnswer = 1e-3;  // whoever copies a number copies its digits
 constexpr int kSamples = 200;         // made-up students
-constexpr int kMostAlike = 4;         // of them, who have the answer of one who copied
+constexpr int kMostAlike = 10;        // of them, who have the answer of one who copied
 constexpr std::size_t kMostNamed = 3;
 
 /// One student's answers to the questions of one task that draw numbers.

@@ -10,6 +10,7 @@
 
 #include "grader/cli/course_progress.h"
 #include "grader/cli/grading.h"
+#include "grader/cli/info_commands.h"
 #include "grader/cli/kept_runs.h"
 #include "grader/cli/output_files.h"
 #include "grader/cli/progress_line.h"
@@ -56,6 +57,14 @@ class GradeCommand {
       std::cerr << "grader: these points may not be those of the class: " << grading_.warning()
                 << '\n';
     }
+  }
+
+  /// The questions of a student whom the command line names, for a run of nothing else.
+  void ask() const {
+    if (options_.student.empty() || !options_.task) return;
+    if (find_task(part(), *options_.task).kind != TaskKind::answers) return;
+    show_tasks(out(), options_, installation_);
+    out() << '\n';
   }
 
   GradeResult grade_once() {
@@ -170,6 +179,7 @@ int run_grade(const Options& options, const Installation& installation) {
   refuse_foreign_outputs(options);
   GradeCommand grading(options, installation);
   if (!options.watch) {
+    grading.ask();
     const GradeResult result = grading.grade_once();
     grading.report(result);
     grading.tell_next(result);

@@ -354,7 +354,11 @@ std::map<std::string, double> Store::numbers(const std::string& grading) {
   Statement row(database_, "SELECT coalesce(numbers, '{}') FROM gradings WHERE name = ?");
   row.bind(grading);
   if (!row.step()) return {};
-  return nlohmann::json::parse(row.text()).get<std::map<std::string, double>>();
+  try {
+    return nlohmann::json::parse(row.text()).get<std::map<std::string, double>>();
+  } catch (const nlohmann::json::exception&) {  // costs notes for people, and no points
+    return {};
+  }
 }
 
 std::optional<std::vector<HandQuestion>> Store::hand_questions(const std::string& grading) {

@@ -83,15 +83,15 @@ Complaint explain_median(double got, const std::vector<double>& times) {
   const Evidence evidence{message("; it should be ", median_of(times), " ms and is ", got)};
   constexpr const char* kAdvice =
       "sort the times; take the one in the middle, or the mean of the two in the middle";
-  std::vector<Slip> slips = {
-      {mean_of(times), "RL0439", "the median is the mean", kAdvice},
-      {times[half], "RL0439", "the times are not in order: this is the one that came halfway",
-       kAdvice}};
+  std::vector<Slip> slips = {{mean_of(times), "RL0439", "the median is the mean", kAdvice}};
+  const Sentence unsorted("the times are not in order: this is what came halfway");
   if (times.size() % 2 == 0) {
-    const Sentence even("of an even number of calls the median is one of the two middle ones");
-    slips.push_back({in_order[half], "RL0439", even, kAdvice});
-    slips.push_back({in_order[half - 1], "RL0439", even, kAdvice});
+    slips.push_back({(times[half - 1] + times[half]) / 2, "RL0439", unsorted, kAdvice});
+    const Sentence one("of an even number of calls this is one of the two middle ones");
+    slips.push_back({in_order[half], "RL0439", one, kAdvice});
+    slips.push_back({in_order[half - 1], "RL0439", one, kAdvice});
   }
+  slips.push_back({times[half], "RL0439", unsorted, kAdvice});
   slips.push_back({in_order.front(), "RL0439", "this is the shortest call", kAdvice});
   slips.push_back({in_order.back(), "RL0439", "this is the longest call", kAdvice});
   if (auto complaint = explained(got, kRounding, slips, evidence)) return *complaint;

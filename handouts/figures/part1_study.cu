@@ -1,4 +1,4 @@
-// Runs the solutions' GEMM study for sizes from 64 to 2048, more than a grade does, and writes its
+// Runs the solutions' GEMM study for sizes from 64 to 1024, more than a grade does, and writes its
 // chart into the folder that the first argument names. `measure` links it with the other solutions.
 
 #include <cuda_runtime.h>
@@ -22,12 +22,12 @@ float* zeros(std::size_t count) {
 }  // namespace
 
 int main(int, char** arguments) {
-  constexpr std::size_t kElements = std::size_t{2048} * 2048;
+  constexpr std::size_t kElements = std::size_t{1024} * 1024;
   const rooflab::GpuAtHand gpu = rooflab::gpu_at_hand();
   GemmStudyDevice device{.name = gpu.name,
                          .gpu = gpu.peaks,
                          .cublas = nullptr,
-                         .sizes = {64, 128, 256, 512, 1024, 2048},
+                         .sizes = {64, 128, 256, 512, 1024},
                          .A = zeros(kElements),
                          .B = zeros(kElements),
                          .C = zeros(kElements),

@@ -79,7 +79,7 @@ class GemmOracle : public Oracle {
     add_wrong_leading_dimension(in, add);
     if (in.m == in.n && in.n == in.k) {
       add("RL0419", "the product is B A instead of A B",
-          "matrix products do not commute: which factor is passed first?",
+          "matrix multiplication does not commute: which factor is passed first?",
           multiply(in.view_b(), in.view_a(), in.m, in.n, in.k));
     }
     add("RL0410", "C holds only zeros",

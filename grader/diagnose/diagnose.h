@@ -112,6 +112,9 @@ Diagnostic explain_complaint(const Complaint& complaint, const DiagnoseContext& 
 /// A run that ended in any way other than returning, or that left a CUDA error behind.
 Diagnostic explain_end(const RunOutcome& outcome, const DiagnoseContext& context);
 
+/// Adds the line of the call that threw, if the run ended so and the line is the student's.
+void add_failed_call(Diagnostic& story, const RunOutcome& outcome, const DiagnoseContext& context);
+
 /// A stub: the place of the TODO and what it says to do first.
 Diagnostic explain_not_implemented(const std::string& file, std::uint32_t line,
                                    const std::string& message, const DiagnoseContext& context);

@@ -224,9 +224,18 @@ class TaskGrader {
     if (judgement.verdict == Verdict::suspect) {
       suspect(speed, std::move(judgement.diagnostics.front()));
     } else {
+      note_timed_alone(speed, judgement);
       scores_.lose(speed.groups, std::move(judgement));
     }
     return std::nullopt;
+  }
+
+  /// A timed case runs once the cases of its groups have passed: the size is what matters.
+  static void note_timed_alone(const SpeedSpec& speed, Judgement& judgement) {
+    if (judgement.diagnostics.empty()) return;
+    judgement.diagnostics.front().notes.push_back(
+        fmt::format("all other cases of {} pass: it fails at the timed size alone, {}",
+                    speed.groups.size() == 1 ? "this group" : "these groups", speed.name));
   }
 
   /// Scores the time of one case. False when it ends the task.

@@ -109,6 +109,9 @@ Diagnostic explain_cause(const Complaint& cause, const Diagnostic& story,
 /// A fault that the oracle found.
 Diagnostic explain_complaint(const Complaint& complaint, const DiagnoseContext& context);
 
+/// A fault in how right values came about.
+Diagnostic explain_way(const Complaint& complaint, const DiagnoseContext& context);
+
 /// A run that ended in any way other than returning, or that left a CUDA error behind.
 Diagnostic explain_end(const RunOutcome& outcome, const DiagnoseContext& context);
 

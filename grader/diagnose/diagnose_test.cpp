@@ -558,6 +558,15 @@ TEST_F(DiagnoseTest, OfAComposedComplaintAHiddenCaseTellsNothing) {
   EXPECT_EQ(explain_complaint(complaint, context_).message, "the result is not right");
 }
 
+TEST_F(DiagnoseTest, AComplaintAboutTheWayToRightValuesSaysSo) {
+  const Complaint complaint{"RL0431", std::string("there are 7 loads"), "share loads in tiles"};
+  EXPECT_EQ(explain_way(complaint, context_).message,
+            "the values are right, but there are 7 loads");
+  context_.hidden = true;
+  EXPECT_EQ(explain_way(complaint, context_).message,
+            "the values are right, but not how they are computed");
+}
+
 TEST_F(DiagnoseTest, AResultOffByAKnownFactorNamesTheCause) {
   CaseSpec spec;
   spec.name = "square";

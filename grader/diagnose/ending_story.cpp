@@ -257,6 +257,15 @@ Diagnostic explain_complaint(const Complaint& complaint, const DiagnoseContext& 
   return story;
 }
 
+Diagnostic explain_way(const Complaint& complaint, const DiagnoseContext& context) {
+  Diagnostic story = explain_complaint(complaint, context);
+  const bool is_told = !context.hidden || !complaint.message.in_public.empty();
+  story.message =
+      "the values are right, but " + (is_told ? story.message : "not how they are computed");
+  story.notes.emplace_back("these cases ask for how the values are computed, too");
+  return story;
+}
+
 Diagnostic explain_remark(const SpeedRemark& remark, const Timing& timing,
                           const DiagnoseContext& context) {
   Diagnostic story = explain_complaint(remark.complaint, context);

@@ -277,12 +277,10 @@ Judgement judge(const JudgedRun& run) {
     const CallEvidence evidence{run.outcome.results, run.outcome.activity,
                                 run.outcome.keeps_records};
     for (const Complaint& complaint : run.oracle->judge(run.problem, evidence)) {
-      judgement.diagnostics.push_back(explain_complaint(complaint, run.context));
+      judgement.diagnostics.push_back(has_output(run.problem)
+                                          ? explain_way(complaint, run.context)
+                                          : explain_complaint(complaint, run.context));
       judgement.telling = Telling::cause;
-      if (has_output(run.problem)) {
-        judgement.diagnostics.back().notes.emplace_back(
-            "every value is right: these cases ask for how it is computed, too");
-      }
     }
   }
   if (!judgement.diagnostics.empty()) {

@@ -50,8 +50,8 @@ struct GpuWithL2 {
 };
 
 /// The highest rate of an operation that runs again and again on the same data, in FLOP/s. What
-/// fits into the L2 stays there and crosses no DRAM; what does not fit streams through it, and
-/// nothing is left of it when the next run begins.
+/// fits into the L2 stays there and does not cross DRAM. What does not fit streams through the L2,
+/// and none of it is left there when the next run begins.
 double attainable_warm(const GpuWithL2& gpu, const rooflab::Cost& cost);
 
 /// What one implementation moves, level by level. A value that is read from the L2 five times and

@@ -11,6 +11,7 @@ namespace {
 using Numbers = std::vector<double>;
 
 constexpr double kTensorCoreUnit = 0x1p-23;  // an ulp: tensor cores truncate
+constexpr double kLambda = 8;  // standard deviations of a stored value that the tolerance is wide
 
 /// x (rows, terms of in) times weight^T, where weight is (out, in) or, transposed, (in, out).
 Numbers product(const Numbers& x, const Numbers& weight, std::int64_t rows, std::int64_t in,
@@ -38,8 +39,9 @@ Numbers squares(Numbers x) {
   return x;
 }
 
-/// gelu(gate) * up, or what the rule makes of them, and how far it is off once it is stored.
-Computed intermediate(const GatedMlp& mlp, const GatedMlpRule& rule) {
+}  // namespace
+
+Computed gated_product(const GatedMlp& mlp, const GatedMlpRule& rule) {
   const std::int64_t terms = rule.terms_of_hidden == 0 ? mlp.hidden : rule.terms_of_hidden;
   const auto projected = [&](const Numbers& weight) {
     return product(mlp.x, weight, mlp.tokens, mlp.hidden, mlp.intermediate,
@@ -50,29 +52,30 @@ Computed intermediate(const GatedMlp& mlp, const GatedMlpRule& rule) {
                 of_up = norms(mlp.up_proj, mlp.hidden);
   constexpr double kSteepest = 1.13;  // of GELU
   constexpr double kRoundings = 8;    // of GELU, whose 1 + tanh cancels for negative numbers
-  constexpr double kLambda = 8;       // standard deviations that the tolerance is wide
   Computed result{Numbers(gate.size()), Numbers(gate.size())};
   for (std::size_t i = 0; i < gate.size(); ++i) {
     const auto token = i / static_cast<std::size_t>(mlp.intermediate);
     const auto feature = i % static_cast<std::size_t>(mlp.intermediate);
-    const double gate_error =
-        sum_tolerance(mlp.hidden, kTensorCoreUnit, of_x[token] * of_gate[feature]);
-    const double up_error =
-        sum_tolerance(mlp.hidden, kTensorCoreUnit, of_x[token] * of_up[feature]);
-    const double value = rule.product(gate[i], up[i]);
-    const double error = kSteepest * gate_error * (std::abs(up[i]) + up_error) +
-                         std::abs(gate[i]) * up_error +
-                         kRoundings * kFloat32Unit * std::abs(gate[i] * up[i]);
-    result.value[i] = value;
-    result.error[i] = error + kLambda * half_ulp(mlp.type, std::abs(value) + error);
+    double gate_error = sum_tolerance(mlp.hidden, kTensorCoreUnit, of_x[token] * of_gate[feature]);
+    double up_error = sum_tolerance(mlp.hidden, kTensorCoreUnit, of_x[token] * of_up[feature]);
+    if (rule.gate_and_up_are_stored) {
+      gate_error += kLambda * half_ulp(mlp.type, std::abs(gate[i]) + gate_error);
+      up_error += kLambda * half_ulp(mlp.type, std::abs(up[i]) + up_error);
+    }
+    result.value[i] = rule.product(gate[i], up[i]);
+    result.error[i] = kSteepest * gate_error * (std::abs(up[i]) + up_error) +
+                      std::abs(gate[i]) * up_error +
+                      kRoundings * kFloat32Unit * std::abs(gate[i] * up[i]);
   }
   return result;
 }
 
-}  // namespace
-
 Computed gated_mlp(const GatedMlp& mlp, const GatedMlpRule& rule) {
-  const Computed product_of_both = intermediate(mlp, rule);
+  Computed product_of_both = gated_product(mlp, rule);
+  for (std::size_t i = 0; i < product_of_both.value.size(); ++i) {  // it is stored in between
+    double& error = product_of_both.error[i];
+    error += kLambda * half_ulp(mlp.type, std::abs(product_of_both.value[i]) + error);
+  }
   const auto down = [&](const Numbers& x, const Numbers& weight) {
     return product(x, weight, mlp.tokens, mlp.intermediate, mlp.hidden, rule.down_transposed,
                    mlp.intermediate);

@@ -24,7 +24,8 @@ struct GatedMlpRule {
     return gelu_tanh(gate) * up;
   };
   bool gate_and_up_are_stored =
-      false;  ///< gate and up are rounded to the type before their product
+      false;                  ///< gate and up are rounded to the type before their product
+  bool sums_in_half = false;  ///< of gate and up, rounded after every 16 terms, as on tensor cores
   bool projections_transposed =
       false;                         ///< gate_proj and up_proj are read as (hidden, intermediate)
   bool down_transposed = false;      ///< down_proj is read as (intermediate, hidden)

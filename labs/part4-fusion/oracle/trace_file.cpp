@@ -44,7 +44,7 @@ T member(const Json& object, const char* name, const T& fallback) {
 /// @throws Refusal
 Trace slices_of(const std::string& text) {
   if (text.empty()) {
-    throw Refusal({"RL0509", "there is no trace in the file that export_trace was given",
+    throw Refusal({"RL0450", "there is no trace in the file that export_trace was given",
                    "write rooflab::chrome_trace(profile) to exactly that path, for example with "
                    "std::ofstream(file) << ..."});
   }
@@ -52,7 +52,7 @@ Trace slices_of(const std::string& text) {
   const Json* events = document.is_array() ? &document : nullptr;
   if (document.is_object() && document.contains("traceEvents")) events = &document["traceEvents"];
   if (events == nullptr || !events->is_array()) {
-    throw Refusal({"RL0509", "the file is no Chrome trace: JSON with an array `traceEvents`",
+    throw Refusal({"RL0451", "the file is no Chrome trace: JSON with an array `traceEvents`",
                    "let rooflab::chrome_trace make the text, and write all of it"});
   }
   const std::map<std::string, std::string> kinds = {{"kernel", "kernel"},
@@ -97,9 +97,9 @@ void check_number(const Trace& work) {
   const auto kernels =
       static_cast<std::size_t>(std::ranges::count(work, "kernel", &TraceEvent::kind));
   if (work.size() == kernels && kernels == kTraced * kProgramKernels) {
-    throw Refusal({"RL0509", "copies are missing from the trace" + told, kAdvice});
+    throw Refusal({"RL0450", "copies are missing from the trace" + told, kAdvice});
   }
-  throw Refusal({"RL0509", "the trace does not hold the recorded iterations" + told, kAdvice});
+  throw Refusal({"RL0450", "the trace does not hold the recorded iterations" + told, kAdvice});
 }
 
 /// Names, streams, durations and distances from the first, each as the device has them.
@@ -111,7 +111,7 @@ void check_work(const Trace& right, const Trace& work) {
     const TraceEvent &expected = right[i], &got = work[i];
     const auto wrong = [&](const char* what, const auto& should, const auto& is) {
       throw Refusal(
-          {"RL0509",
+          {"RL0450",
            Sentence(what) + Evidence{message(": piece of work ", i, ", ", quoted(expected.kind),
                                              ", should have ", should, " and has ", is)},
            "write the events as rooflab::profile recorded them: nothing renamed, left out "
@@ -146,7 +146,7 @@ void check_calls(const Trace& trace) {
   }
   for (const TraceEvent& event : trace) {
     if (!event.on_device() || issued.contains(event.correlation)) continue;
-    throw Refusal({"RL0509", "a kernel of the trace has no call that launched it",
+    throw Refusal({"RL0450", "a kernel of the trace has no call that launched it",
                    "leave the host's calls in the profile: the arrows of a trace lead from them to "
                    "what they put on the device"});
   }
@@ -286,10 +286,10 @@ void judge_pairs(const Trace& trace, const CallEvidence& evidence) {
        "add up the durations of all occurrences"}};
   for (const auto& [rule, cause, advice] : slips) {
     if (is(rule)) {
-      throw Refusal({"RL0508", Sentence::of_all_cases(cause) + evidence_of_it, advice});
+      throw Refusal({"RL0509", Sentence::of_all_cases(cause) + evidence_of_it, advice});
     }
   }
-  throw Refusal({"RL0508", "the pairs of neighbours are wrong" + evidence_of_it,
+  throw Refusal({"RL0509", "the pairs of neighbours are wrong" + evidence_of_it,
                  "sort what ran on the device by stream and start: two kernels that stand side by "
                  "side are a pair"});
 }

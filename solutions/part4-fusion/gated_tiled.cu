@@ -43,7 +43,7 @@ __global__ void __launch_bounds__(kTile* kTile)
 void gated_tiled(const float* x, const float* gate_proj, const float* up_proj, float* product,
                  const MlpShape& shape, cudaStream_t stream) {
   // BEGIN SOLUTION
-  // STARTER: rooflab::todo("copy tiles of x, gate_proj and up_proj to shared memory; sum gate and up in one loop");
+  // STARTER: rooflab::todo("copy three tiles to shared memory, then sum up gate and up in one loop");
   const dim3 blocks(shape.intermediate / kTile, shape.tokens / kTile);
   gated_tiled_kernel<<<blocks, dim3(kTile, kTile), 0, stream>>>(x, gate_proj, up_proj, product,
                                                                 shape.hidden, shape.intermediate);

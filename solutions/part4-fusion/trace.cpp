@@ -21,12 +21,11 @@ void export_trace(const std::function<void()>& program, const std::filesystem::p
 std::vector<KernelPair> neighbours(const std::vector<ProfiledEvent>& events) {
   // BEGIN SOLUTION
   // STARTER: (void)events;
-  // STARTER: rooflab::todo("sort what ran on the device by stream and start: which kernels stand side by side?");
+  // STARTER: rooflab::todo("sort device events by stream and start: who stands side by side?");
   std::vector<ProfiledEvent> work;
   std::ranges::copy_if(events, std::back_inserter(work), rooflab::is_device_work);
-  std::ranges::sort(work, {}, [](const ProfiledEvent& event) {
-    return std::pair(event.stream, event.start_us);
-  });
+  std::ranges::sort(
+      work, {}, [](const ProfiledEvent& event) { return std::pair(event.stream, event.start_us); });
 
   const auto is_kernel = [](const ProfiledEvent& event) {
     return event.kind == ProfiledEvent::Kind::kernel;

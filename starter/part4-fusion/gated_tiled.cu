@@ -7,5 +7,5 @@
 
 void gated_tiled(const float* x, const float* gate_proj, const float* up_proj, float* product,
                  const MlpShape& shape, cudaStream_t stream) {
-  rooflab::todo("copy tiles of x, gate_proj and up_proj to shared memory; sum gate and up in one loop");
+  rooflab::todo("copy three tiles to shared memory, then sum up gate and up in one loop");
 }

@@ -16,5 +16,5 @@ void export_trace(const std::function<void()>& program, const std::filesystem::p
 
 std::vector<KernelPair> neighbours(const std::vector<ProfiledEvent>& events) {
   (void)events;
-  rooflab::todo("sort what ran on the device by stream and start: which kernels stand side by side?");
+  rooflab::todo("sort device events by stream and start: who stands side by side?");
 }

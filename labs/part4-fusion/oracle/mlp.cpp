@@ -304,8 +304,41 @@ class GatedProductOracle : public MlpOracle {
   GatedProductOracle() : MlpOracle(Output::product) {}
 };
 
+/// The same for a step of one type, whose cases do not name it.
+class TypedProductOracle : public GatedProductOracle {
+ public:
+  explicit TypedProductOracle(const char* type) : type_(type) {}
+
+  Problem make(const Values& parameters, std::uint64_t seed) const override {
+    return MlpOracle::make(completed(parameters), seed);
+  }
+  Work work(const Values& parameters) const override {
+    return MlpOracle::work(completed(parameters));
+  }
+
+ private:
+  Values completed(Values parameters) const {
+    parameters.try_emplace("type", std::string(type_));
+    return parameters;
+  }
+
+  const char* type_;
+};
+
+class FloatProductOracle : public TypedProductOracle {
+ public:
+  FloatProductOracle() : TypedProductOracle("float") {}
+};
+
+class HalfProductOracle : public TypedProductOracle {
+ public:
+  HalfProductOracle() : TypedProductOracle("half") {}
+};
+
 ROOFLAB_ORACLE("mlp", MlpOracle)
 ROOFLAB_ORACLE("gated_product", GatedProductOracle)
+ROOFLAB_ORACLE("gated_product_float", FloatProductOracle)
+ROOFLAB_ORACLE("gated_product_half", HalfProductOracle)
 
 }  // namespace
 }  // namespace rooflab

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <sstream>
 #include <stdexcept>
 
@@ -290,6 +291,18 @@ class RunMlpOracle : public Oracle {
       if (function == "run_mlp")
         return RunJudge(mlp_sizes_of(problem.parameters), evidence).judge();
     });
+  }
+
+  /// The parts of a right report as a table.
+  std::map<std::string, std::string> artifacts(const Problem& problem,
+                                               const CallEvidence& evidence) const override {
+    if (text(problem.parameters, "function") != "run_mlp") return {};
+    std::string table = "part,us\n";
+    for (const char* part : {"mean", "deviation", "estimate", "intermediates", "idle", "rest"}) {
+      const double us = result(evidence, std::string(part) + "_us", std::nan(""));
+      table += message(part, ",", us, "\n");
+    }
+    return {{"run_mlp.csv", table}};
   }
 };
 

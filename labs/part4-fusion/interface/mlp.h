@@ -9,7 +9,7 @@
 /// What a call may use besides its arrays.
 struct MlpContext {
   cublasHandle_t cublas;          ///< for rooflab::linear
-  cudaStream_t stream;            ///< all kernels run on it, and nobody need wait
+  cudaStream_t stream;            ///< all kernels run on it, and nobody has to wait
   rooflab::Workspace& workspace;  ///< room for the product, and for as much again
 };
 

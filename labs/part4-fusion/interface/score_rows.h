@@ -14,7 +14,7 @@ struct ScoreShape {
 /// What a call may use besides its arrays.
 struct ScoreContext {
   cublasHandle_t cublas;          ///< for rooflab::linear
-  cudaStream_t stream;            ///< all work runs on it, and nobody need wait
+  cudaStream_t stream;            ///< all work runs on it, and nobody has to wait
   rooflab::Workspace& workspace;  ///< room for three arrays of (rows, width)
 };
 

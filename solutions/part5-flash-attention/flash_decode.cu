@@ -112,7 +112,7 @@ struct Results {
 };
 
 // What `count` results, from `first` on, give together: the maximum, and the sum and element d of
-// the values for it.
+// the values for it. Whole warps call together.
 struct Combined {
   float maximum = -INFINITY;
   float sum = 0.0f;
@@ -121,10 +121,12 @@ struct Combined {
 template <int kHeadDim>
 __device__ Combined combine(const Results& results, size_t first, int count, int d) {
   Combined all;
-#pragma unroll 8
-  for (int i = 0; i < count; ++i) all.maximum = fmaxf(all.maximum, results.maximum[first + i]);
+  for (int i = threadIdx.x % 32; i < count; i += 32) {
+    all.maximum = fmaxf(all.maximum, results.maximum[first + i]);
+  }
+  all.maximum = warp_max(all.maximum);
   const float base = finite_or_zero(all.maximum);
-#pragma unroll 8
+#pragma unroll 16
   for (int i = 0; i < count; ++i) {
     const float weight = exp2f(results.maximum[first + i] - base);  // 0 without keys
     all.sum += weight * results.sum[first + i];
@@ -133,30 +135,36 @@ __device__ Combined combine(const Results& results, size_t first, int count, int
   return all;
 }
 
-// Combines the states of the block's teams and stores the result as part `part`.
-template <typename T, int kHeadDim>
-__device__ void store_part(const State<Team<T, kHeadDim>::kElements>& state, size_t part,
-                           const Results& parts) {
+// Combines the states of the block's teams and stores the results as part `split` of `splits` of
+// the query heads from first_row on.
+template <typename T, int kHeadDim, int kHeads>
+__device__ void store_parts(const State<Team<T, kHeadDim>::kElements> (&states)[kHeads],
+                            size_t first_row, int split, int splits, const Results& parts) {
   using Own = Team<T, kHeadDim>;
-  __shared__ float maxima[Own::kTeams];
-  __shared__ float sums[Own::kTeams];
-  __shared__ float values[Own::kTeams * kHeadDim];
-  const int team = threadIdx.x / Own::kLanes;
+  __shared__ float maxima[kHeads * Own::kTeams];
+  __shared__ float sums[kHeads * Own::kTeams];
+  __shared__ float values[kHeads * Own::kTeams * kHeadDim];
   const int lane = threadIdx.x % Own::kLanes;
-  __syncthreads();  // nobody needs the arrays any more
-  if (lane == 0) maxima[team] = state.maximum;
-  if (lane == 0) sums[team] = state.sum;
 #pragma unroll
-  for (int e = 0; e < Own::kElements; ++e) {
-    values[team * kHeadDim + Own::element(lane, e)] = state.values[e];
+  for (int h = 0; h < kHeads; ++h) {
+    const int own = h * Own::kTeams + threadIdx.x / Own::kLanes;
+    if (lane == 0) maxima[own] = states[h].maximum;
+    if (lane == 0) sums[own] = states[h].sum;
+#pragma unroll
+    for (int e = 0; e < Own::kElements; ++e) {
+      values[own * kHeadDim + Own::element(lane, e)] = states[h].values[e];
+    }
   }
   __syncthreads();  // the states of all teams are there
-  const int d = threadIdx.x;
-  if (d >= kHeadDim) return;
-  const Combined all = combine<kHeadDim>({maxima, sums, values}, 0, Own::kTeams, d);
-  parts.values[part * kHeadDim + d] = all.value;
-  if (d == 0) parts.maximum[part] = all.maximum;
-  if (d == 0) parts.sum[part] = all.sum;
+  for (int i = threadIdx.x; i < kHeads * kHeadDim; i += kThreads) {
+    const int h = i / kHeadDim;
+    const int d = i % kHeadDim;
+    const Combined all = combine<kHeadDim>({maxima, sums, values}, h * Own::kTeams, Own::kTeams, d);
+    const size_t part = (first_row + h) * splits + split;
+    parts.values[part * kHeadDim + d] = all.value;
+    if (d == 0) parts.maximum[part] = all.maximum;
+    if (d == 0) parts.sum[part] = all.sum;
+  }
 }
 
 // A block takes one part of the keys for kHeads query heads that share a key/value head: what a
@@ -194,10 +202,7 @@ __global__ void __launch_bounds__(kThreads, 2)  // two blocks on a multiprocesso
     attend<T, kHeadDim>(q_part, k + keys_before, v + keys_before, chunk + team * kChunk, end, lane,
                         states);
   }
-#pragma unroll
-  for (int h = 0; h < kHeads; ++h) {
-    store_part<T, kHeadDim>(states[h], (first_row + h) * splits + split, parts);
-  }
+  store_parts<T, kHeadDim>(states, first_row, split, splits, parts);
 }
 
 // A block combines the parts of one query head, a thread for each element.

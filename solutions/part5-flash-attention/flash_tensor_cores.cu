@@ -21,7 +21,7 @@ constexpr int kRowLanes = 4;  // that share the elements of a row
 
 template <int kHeadDim>
 struct Tiles {
-  static constexpr int kKeys = kHeadDim == 64 ? 64 : 32;  // in a tile, and as many values
+  static constexpr int kKeys = kHeadDim == 256 ? 32 : 64;  // in a tile, and as many values
   static constexpr int kStride = kHeadDim + 8;            // for ldmatrix without bank conflicts
 };
 
@@ -46,9 +46,9 @@ template <int kHeadDim, typename T>
 __device__ void multiply_q_k(const Queries<kHeadDim, T>& queries, const T* keys,
                              Scores<kHeadDim>& scores) {
 #pragma unroll
-  for (int j = 0; j < Tiles<kHeadDim>::kKeys; j += 16) {
+  for (int d = 0; d < kHeadDim; d += 16) {
 #pragma unroll
-    for (int d = 0; d < kHeadDim; d += 16) {
+    for (int j = 0; j < Tiles<kHeadDim>::kKeys; j += 16) {
       FragmentB<T> key[2];
       load_b_transposed(keys + j * Tiles<kHeadDim>::kStride + d, Tiles<kHeadDim>::kStride, key);
       multiply_add(queries[d / 16], key[0], scores[j / 8]);
@@ -57,28 +57,37 @@ __device__ void multiply_q_k(const Queries<kHeadDim, T>& queries, const T* keys,
   }
 }
 
-// Takes the scores of a tile, whose first key is first_key, into the rows: masks them, rescales
-// what was summed so far to the new maximum, and makes weights of them. `scale` includes log2(e).
+// The scores of keys that their query does not see become minus infinity. `first_query` is the
+// query of the lane's first row, `first_key` the tile's first key.
 template <int kHeadDim>
-__device__ void update_rows(Scores<kHeadDim>& scores, int first_query, int first_key, float scale,
-                            const AttentionShape& shape, Rows<kHeadDim>& rows) {
+__device__ void mask_scores(int first_query, int first_key, const AttentionShape& shape,
+                            Scores<kHeadDim>& scores) {
 #pragma unroll
   for (int r = 0; r < 2; ++r) {
-    const int query = first_query + 8 * r;
-    const int first = first_visible(query, shape);
-    const int last = last_visible(query, shape);
-    float largest = rows.maximum[r];
+    const int first = first_visible(first_query + 8 * r, shape);
+    const int last = last_visible(first_query + 8 * r, shape);
     int key = first_key + threadIdx.x % kRowLanes * 2;
 #pragma unroll
     for (Sums& part : scores) {
-      for (int i = 0; i < 2; ++i) {
-        float& score = part.value[2 * r + i];
-        score = key + i < first || key + i > last ? -INFINITY : score * scale;
-        largest = fmaxf(largest, score);
-      }
+      if (key < first || key > last) part.value[2 * r] = -INFINITY;
+      if (key + 1 < first || key + 1 > last) part.value[2 * r + 1] = -INFINITY;
       key += 8;
     }
-    largest = warp_max<kRowLanes>(largest);
+  }
+}
+
+// Takes the scores of a tile into the rows: rescales what was summed so far to the new maximum, and
+// makes weights of the scores. `scale` includes log2(e): maxima are to base 2.
+template <int kHeadDim>
+__device__ void update_rows(float scale, Scores<kHeadDim>& scores, Rows<kHeadDim>& rows) {
+#pragma unroll
+  for (int r = 0; r < 2; ++r) {
+    float largest = -INFINITY;
+#pragma unroll
+    for (const Sums& part : scores) {
+      largest = fmaxf(largest, fmaxf(part.value[2 * r], part.value[2 * r + 1]));
+    }
+    largest = fmaxf(rows.maximum[r], scale * warp_max<kRowLanes>(largest));
     const float base = finite_or_zero(largest);
     const float rescale = exp2f(rows.maximum[r] - base);
     rows.maximum[r] = largest;
@@ -91,7 +100,7 @@ __device__ void update_rows(Scores<kHeadDim>& scores, int first_query, int first
 #pragma unroll
     for (Sums& part : scores) {
       for (int i = 2 * r; i < 2 * r + 2; ++i) {
-        part.value[i] = exp2f(part.value[i] - base);
+        part.value[i] = exp2f(scale * part.value[i] - base);
         rows.sum[r] += part.value[i];
       }
     }
@@ -162,10 +171,14 @@ __global__ void __launch_bounds__(kThreads)
     load_a(&tiles[warp_row][d], Tiles<kHeadDim>::kStride, queries[d / 16]);
   }
 
+  const float scale = shape.scale * kLog2E;
   Rows<kHeadDim> rows;
   const int begin =
       first_visible(tile.first_query, shape) / Tiles<kHeadDim>::kKeys * Tiles<kHeadDim>::kKeys;
   const int end = last_visible(tile.first_query + tile.query_count - 1, shape) + 1;
+  // All of the block's queries see the keys from first_whole to before end_whole.
+  const int first_whole = first_visible(tile.first_query + kQueries - 1, shape);
+  const int end_whole = last_visible(tile.first_query, shape) + 1;
   for (int key = begin; key < end; key += Tiles<kHeadDim>::kKeys) {
     const size_t from = (tile.first_key_row + key) * kHeadDim;
     __syncthreads();  // nobody needs the tiles before any more
@@ -174,7 +187,9 @@ __global__ void __launch_bounds__(kThreads)
     __syncthreads();  // the tiles are complete
     Scores<kHeadDim> scores;
     multiply_q_k<kHeadDim>(queries, &keys[0][0], scores);
-    update_rows<kHeadDim>(scores, first_query, key, shape.scale * kLog2E, shape, rows);
+    const bool sees_all = key >= first_whole && key + Tiles<kHeadDim>::kKeys <= end_whole;
+    if (!sees_all) mask_scores<kHeadDim>(first_query, key, shape, scores);
+    update_rows<kHeadDim>(scale, scores, rows);
     multiply_weights_v<kHeadDim>(scores, &values[0][0], rows);
   }
   store_rows<kHeadDim>(rows, warp_row, tile.query_count, out + tile.first_row * kHeadDim,

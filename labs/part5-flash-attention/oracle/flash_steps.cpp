@@ -182,11 +182,11 @@ class MmaScoresOracle : public ScoresOracle {
   }
 };
 
-/// Attention whose cases name only what the step varies: fp32, one sequence, one head of 64
-/// elements, no mask and a tile of keys otherwise.
+/// Attention whose cases name only what the step varies: one sequence, one head of 64 elements, no
+/// mask and a tile of keys otherwise.
 class StepOracle : public AttentionOracle {
  public:
-  StepOracle() : AttentionOracle(true) {}
+  explicit StepOracle(std::string type = "float") : AttentionOracle(true), type_(std::move(type)) {}
 
   Problem make(const Values& parameters, std::uint64_t seed) const override {
     return AttentionOracle::make(completed(parameters), seed);
@@ -203,14 +203,6 @@ class StepOracle : public AttentionOracle {
     if (!c.mask.causal && c.shape.key_length >= kTile) append(mistakes_of_sums(c, problem));
     if (c.type != ElementType::float32) append(mistakes_of_fragments(problem));
     return known;
-  }
-
-  /// A step in half precision asks for tensor cores.
-  std::vector<Complaint> judge(const Problem& problem,
-                               const CallEvidence& evidence) const override {
-    if (!judges_structure(problem.parameters) || !evidence.keeps_records) return {};
-    const auto complaint = complaint_without_tensor_cores(work(problem.parameters), evidence);
-    return complaint ? std::vector{*complaint} : std::vector<Complaint>();
   }
 
  private:
@@ -272,21 +264,37 @@ class StepOracle : public AttentionOracle {
     return c.expected(problem, rule);
   }
 
-  static Values completed(Values parameters) {
+  Values completed(Values parameters) const {
     for (const char* name : {"batch", "query_heads", "key_value_heads"}) {
       parameters.try_emplace(name, std::int64_t{1});
     }
     parameters.try_emplace("key_length", kTile);
     parameters.try_emplace("head_dim", kHeadDim);
     parameters.try_emplace("causal", std::int64_t{0});
-    parameters.try_emplace("type", std::string("float"));
+    parameters.try_emplace("type", type_);
     return parameters;
+  }
+
+  std::string type_;
+};
+
+/// The same in half precision, on tensor cores.
+class MmaStepOracle : public StepOracle {
+ public:
+  MmaStepOracle() : StepOracle("half") {}
+
+  std::vector<Complaint> judge(const Problem& problem,
+                               const CallEvidence& evidence) const override {
+    if (!judges_structure(problem.parameters) || !evidence.keeps_records) return {};
+    const auto complaint = complaint_without_tensor_cores(work(problem.parameters), evidence);
+    return complaint ? std::vector{*complaint} : std::vector<Complaint>();
   }
 };
 
 ROOFLAB_ORACLE("flash_scores", TiledScoresOracle)
 ROOFLAB_ORACLE("flash_mma_scores", MmaScoresOracle)
 ROOFLAB_ORACLE("flash_step", StepOracle)
+ROOFLAB_ORACLE("flash_mma_step", MmaStepOracle)
 
 }  // namespace
 }  // namespace rooflab

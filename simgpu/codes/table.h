@@ -248,7 +248,7 @@ inline constexpr std::array kCodeRows{
     CodeRow{.number = 429, .meaning = "the wrong amount of memory still in use"},
     CodeRow{.number = 430, .meaning = "a value that was replaced already is read again"},
     CodeRow{.number = 431,
-            .meaning = "global memory is read as if there were no tiles",
+            .meaning = "right, but not in the way that the task asks for",
             .role = CodeRole::advice},
     CodeRow{.number = 432, .meaning = "the same value everywhere"},
     CodeRow{.number = 433, .meaning = "right values in wrong places"},

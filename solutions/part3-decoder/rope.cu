@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common.cuh"
 #include "toolkit/check.h"
 #include "toolkit/todo.h"
 #include "toolkit/vectors.h"
@@ -10,7 +11,6 @@
 // STARTER: // Your kernel goes here: a thread rotates one pair of a token, in every head.
 namespace {
 
-constexpr int kWarpSize = 32;
 constexpr int kMostThreads = 256;
 
 // One block for each token. Pair i rotates by the same angle in every head, so one thread computes

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common.cuh"
 #include "toolkit/check.h"
 #include "toolkit/todo.h"
 #include "toolkit/vectors.h"

@@ -72,8 +72,9 @@ Course load_course(const Installation& installation, const Toolchain& toolchain,
   constexpr std::size_t kShown = 12;
   Course course;
   course.hint_cost = hint_cost_of(installation.labs());
-  const std::string rest =
-      installation_print(installation, toolchain) + fmt::format(" hints {}", course.hint_cost);
+  const std::string rest = installation_print(installation, toolchain) +
+                           fmt::format(" hints {} own numbers {}", course.hint_cost,
+                                       course_spec_or_none(installation.labs()).own_numbers);
   for (const int number : parts) {
     PartSpec part = load_part(installation.labs(), installation.solutions(), number);
     course.versions[number] =

@@ -29,6 +29,8 @@ struct Sheet {
   std::vector<std::string> ids;           ///< whose numbers they may be
   std::map<std::string, double> answers;  ///< as they were handed in
   std::set<std::string> wrong;            ///< of these
+  /// What would be right, by question, for each of `ids`; worked out once for all comparisons.
+  std::map<std::string, std::vector<double>> right = {};
   TaskLine* line = nullptr;
 };
 
@@ -49,9 +51,13 @@ class NeighbourSearch {
         questions_[question.id] = &question;
       }
     }
+    std::vector<std::string> made_up;
+    for (int i = 0; i < kSamples; ++i) made_up.push_back(fmt::format("made-up student {}", i));
+    samples_ = right_for(made_up);
   }
 
   void note(std::vector<Sheet>& sheets, const std::vector<StudentOutcome>& students) const {
+    for (Sheet& sheet : sheets) sheet.right = right_for(sheet.ids);
     for (const Sheet& sheet : sheets) {
       if (sheet.line == nullptr) continue;
       const std::vector<std::string> telling = telling_answers(sheet);
@@ -68,8 +74,24 @@ class NeighbourSearch {
   }
 
  private:
-  double right_for(const std::string& question, const std::string& id) const {
-    return right_number(keys_.at(question), numbers_of(part_, questions_.at(question)->draws, id));
+  /// What is right for each student, by question; of nobody ("") nothing is.
+  std::map<std::string, std::vector<double>> right_for(const std::vector<std::string>& ids) const {
+    std::map<std::string, std::vector<double>> right;
+    for (const auto& [name, question] : questions_) {
+      for (const std::string& id : ids) {
+        if (id.empty()) continue;
+        right[name].push_back(right_number(keys_.at(name), numbers_of(part_, question->draws, id)));
+      }
+    }
+    return right;
+  }
+
+  static bool is_among(double answer, const std::map<std::string, std::vector<double>>& right,
+                       const std::string& question) {
+    const auto numbers = right.find(question);
+    return numbers != right.end() && std::ranges::any_of(numbers->second, [&](double number) {
+             return is_near(answer, number, kSameAnswer);
+           });
   }
 
   /// Wrong answers that say something: without another cause, and right for few students.
@@ -79,11 +101,9 @@ class NeighbourSearch {
       const auto answer = sheet.answers.find(question);
       if (answer == sheet.answers.end() || !questions_.contains(question)) continue;
       if (has_own_cause(sheet, question, answer->second)) continue;
-      int alike = 0;
-      for (int i = 0; i < kSamples; ++i) {
-        const double right = right_for(question, fmt::format("made-up student {}", i));
-        alike += is_near(answer->second, right, kSameAnswer) ? 1 : 0;
-      }
+      const auto alike = std::ranges::count_if(samples_.at(question), [&](double right) {
+        return is_near(answer->second, right, kSameAnswer);
+      });
       if (alike <= kMostAlike) telling.push_back(question);
     }
     return telling;
@@ -92,7 +112,7 @@ class NeighbourSearch {
   /// The page's own numbers, or a slip with the student's.
   bool has_own_cause(const Sheet& sheet, const std::string& question, double answer) const {
     const AnswerKey& key = keys_.at(question);
-    if (is_near(answer, right_for(question, ""), key.tolerance)) return true;
+    if (is_near(answer, number_in(key.answer), key.tolerance)) return true;
     return std::ranges::any_of(sheet.ids, [&](const std::string& id) {
       return slip_that_gives(answer, key, numbers_of(part_, questions_.at(question)->draws, id)) !=
              nullptr;
@@ -112,11 +132,7 @@ class NeighbourSearch {
         const auto theirs = other.answers.find(question);
         const bool is_same = theirs != other.answers.end() && theirs->second == answer &&
                              !other.wrong.contains(question);
-        const bool fits_them =
-            is_same || std::ranges::any_of(other.ids, [&](const std::string& id) {
-              return !id.empty() && is_near(answer, right_for(question, id), kSameAnswer);
-            });
-        if (fits_them) fit.questions.push_back(question);
+        if (is_same || is_among(answer, other.right, question)) fit.questions.push_back(question);
         fit.same += is_same ? 1 : 0;
       }
       if (fit.same > 0 || fit.questions.size() > 1) fits.push_back(std::move(fit));
@@ -137,6 +153,7 @@ class NeighbourSearch {
   int part_;
   const std::map<std::string, AnswerKey>& keys_;
   std::map<std::string, const QuestionSpec*> questions_;
+  std::map<std::string, std::vector<double>> samples_;  ///< right for made-up students
 };
 
 /// The part of a student's outcome and the line of a task in it; nullptr where there is none.
@@ -211,7 +228,10 @@ void note_neighbours(ClassResults& results, Store& store, const Course& course) 
       if (!draws_numbers(task)) continue;
       if (!ids) ids = ids_by_student(store);
       std::vector<Sheet> sheets = sheets_of(results, store, part, task, *ids);
-      NeighbourSearch(part, task, keys->second).note(sheets, results.students);
+      try {
+        NeighbourSearch(part, task, keys->second).note(sheets, results.students);
+      } catch (const FormulaError&) {  // whose grading was a fault of ours has been told
+      }
     }
   }
 }

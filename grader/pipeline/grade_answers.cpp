@@ -318,7 +318,7 @@ void add_text_note(const TaskSpec& task, const Answers& answers, TaskResult& res
 
 /// Whose numbers these are, without a name: a report is shown to others.
 void add_numbers_note(const Asked& asked, const Answers& answers, TaskResult& result) {
-  if (asked.numbers.empty()) return;
+  if (!draws_numbers(asked.task)) return;
   const bool are_own = !asked.student.empty();
   result.summary += are_own ? "; with the student's own numbers" : "; with the page's numbers";
   if (answers.student.empty() || answers.student == asked.student) return;

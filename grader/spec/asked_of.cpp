@@ -18,8 +18,10 @@ TaskSpec asked_of(const TaskSpec& task, int part, const std::string& student) {
 }
 
 bool draws_numbers(const TaskSpec& task) {
-  return std::ranges::any_of(task.questions,
-                             [](const QuestionSpec& question) { return !question.draws.empty(); });
+  return std::ranges::any_of(task.questions, [](const QuestionSpec& question) {
+    return std::ranges::any_of(question.draws,
+                               [](const Draw& draw) { return draw.values.size() > 1; });
+  });
 }
 
 }  // namespace rooflab

@@ -59,6 +59,11 @@ CourseSpec load_course_spec(const std::filesystem::path& labs) {
     }
     hints.finish();
   });
+  reader.maybe("questions", [&](const toml::table& inner) {
+    TableReader questions(inner, file, "[questions]");
+    course.own_numbers = questions.boolean_or("own_numbers", true);
+    questions.finish();
+  });
   reader.finish();
   return course;
 }

@@ -165,7 +165,7 @@ double maximum_points(const TaskSpec& task);
 /// @param student as student_id() gives it; empty: the page's own numbers
 TaskSpec asked_of(const TaskSpec& task, int part, const std::string& student);
 
-/// Whether some question of the task draws numbers.
+/// Whether some question of the task asks different students for different numbers.
 bool draws_numbers(const TaskSpec& task);
 
 /// Reads the part.toml of a part's folder, and its hidden cases or how many of them there are, as

@@ -199,6 +199,19 @@ TEST_F(PartTest, AQuestionMayDrawItsNumbers) {
   EXPECT_EQ(asked.questions[1].prompt, task.questions[1].prompt);
 }
 
+TEST_F(PartTest, ACourseMayGiveEverybodyThePagesNumbers) {
+  EXPECT_EQ(
+      error_after("prompt = \"Where?\"",
+                  "prompt = \"{n}?\"\ndraws = { n = { page = 9, from = 1, to = 5, step = 1 } }"),
+      "no error");
+  write("labs/course.toml", "title = \"A\"\ngpus = [\"a100\"]\n[questions]\nown_numbers = false\n");
+  const PartSpec part = load();
+  EXPECT_FALSE(draws_numbers(part.tasks[2]));
+  EXPECT_EQ(asked_of(part.tasks[2], part.number, "ada").questions[0].prompt, "9?");
+  write("labs/course.toml", "title = \"A\"\ngpus = [\"a100\"]\n");
+  EXPECT_TRUE(draws_numbers(load().tasks[2]));
+}
+
 TEST_F(PartTest, DrawsThatCannotBeUsedAreNamed) {
   const auto told = [&](const std::string& prompt, const std::string& draws) {
     return error_after("prompt = \"Where?\"",

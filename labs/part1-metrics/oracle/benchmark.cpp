@@ -111,8 +111,8 @@ class BenchmarkOracle : public Oracle {
     const bool has_two_events_for_each = calls.events >= 2 * (n_repeat - 1);
     if (!waits_each_time || has_two_events_for_each || !are_in_the_mean) return {};
     return {{"RL0427",
-             "the host waits for the device after every timed call, and what the device is idle "
-             "meanwhile is in the mean" +
+             "the host waits for the device after every timed call, and the device's idle time is "
+             "in the mean" +
                  Evidence{message("; the kernels of one call take ", truth.busy / repeats,
                                   " ms, the function returned ", got)},
              "let all timed calls follow each other, and wait once, for the event behind the "
@@ -228,10 +228,10 @@ class BenchmarkOracle : public Oracle {
   static Complaint wrong_call_count(std::int64_t seen, std::int64_t n_warmup,
                                     std::int64_t n_repeat) {
     return {"RL0421",
-            "fn was called too often or too rarely" +
-                Evidence{message(": ", seen, " times, and should be called ", n_warmup + n_repeat,
-                                 " times, ", n_warmup, " to warm up and ", n_repeat, " timed")},
-            "check both loops; fn must not be called once more, not even to test it"};
+            "fn was called the wrong number of times" +
+                Evidence{message(": ", seen, " instead of ", n_warmup + n_repeat, ", which are ",
+                                 n_warmup, " to warm up and ", n_repeat, " timed ones")},
+            "check both loops, and do not call fn anywhere else, not even to test it"};
   }
 
   static Complaint no_events() {
@@ -252,9 +252,10 @@ class BenchmarkOracle : public Oracle {
     const auto is = [&](double expected) { return is_close(got, expected, kSame); };
 
     if (!(std::abs(got) >= mean * 1e-6)) {
-      return {"RL0423", "the events are read before the work between them is done" + evidence,
-              "wait for the second event (cudaEventSynchronize) before cudaEventElapsedTime, and "
-              "check what each call returns"};
+      return {
+          "RL0423", "the events are read before the work between them is done" + evidence,
+          "wait for the last event (cudaEventSynchronize) before cudaEventElapsedTime, and check "
+          "what each call returns"};
     }
     if (n_warmup > 0 && truth.all_calls > 0 &&
         (is(truth.all_calls / repeats) || is(truth.all_calls / calls))) {
@@ -272,11 +273,11 @@ class BenchmarkOracle : public Oracle {
     }
     if (is(truth.timed_calls)) {
       return {"RL0425", "this is the time of all timed calls together" + evidence,
-              "divide by the number of calls between the two events"};
+              "divide the time of all timed calls by n_repeat"};
     }
     if (is(truth.timed_calls / calls)) {
       return {"RL0425", "the time is divided by too many calls" + evidence,
-              "divide by n_repeat: only the calls between the two events count"};
+              "divide by n_repeat: calls to warm up are in none of the times"};
     }
     if (n_repeat > 1 && is(mean_since_the_first(truth.calls.span))) {
       return {"RL0427", "each time begins at the first event" + evidence,
@@ -353,10 +354,10 @@ class BenchmarkOracle : public Oracle {
                "read the pool, call fn, wait for the device, read the pool again"}};
     }
     if (evidence.keeps_records && !waits_for_earlier_work(evidence.activity)) {
-      return {{"RL0428", "the pool is read while work from before the call may be under way",
+      return {{"RL0428", "the pool is read while work from before the call may still be running",
                "wait for the device (cudaDeviceSynchronize) before the first "
-               "cudaMemPoolGetAttribute, too: what was asked for before may run later, and belongs "
-               "to no call of fn"}};
+               "cudaMemPoolGetAttribute, too: earlier requests on a stream may run later, and they "
+               "are not fn's"}};
     }
     if (evidence.keeps_records && !waits_before_reading(evidence.activity)) {
       return {{"RL0428", "the pool is read before the work of fn is done",
@@ -367,9 +368,10 @@ class BenchmarkOracle : public Oracle {
     if (got_peak != peak) return {explain_peak(got_peak, peak, held, earlier_peak)};
     const std::int64_t got_allocated = result<std::int64_t>(evidence, "allocated_bytes", -1);
     if (got_allocated != kept) {
-      const Sentence cause = got_allocated == held + kept
-                                 ? Sentence("what was in use before the call is in allocated_bytes")
-                                 : Sentence("allocated_bytes is wrong");
+      const Sentence cause =
+          got_allocated == held + kept
+              ? Sentence("allocated_bytes includes what was in use before the call")
+              : Sentence("allocated_bytes is wrong");
       return {{"RL0429",
                cause + Evidence{message("; it should be ", kept, " and is ", got_allocated)},
                "subtract what the pool had in use before the call from what it has after"}};
@@ -395,7 +397,7 @@ class BenchmarkOracle : public Oracle {
               "set the pool's high-water mark to 0 right before the call"};
     }
     if (got == held + peak) {
-      return {"RL0428", "what was in use before the call is in peak_bytes" + evidence,
+      return {"RL0428", "peak_bytes includes what was in use before the call" + evidence,
               "subtract what the pool had in use before the call"};
     }
     return {"RL0428", "peak_bytes is wrong" + evidence,

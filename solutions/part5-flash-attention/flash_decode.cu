@@ -168,7 +168,7 @@ __device__ void store_parts(const State<Team<T, kHeadDim>::kElements> (&states)[
 }
 
 // A block takes one part of the keys for kHeads query heads that share a key/value head: what a
-// team loads of a key serves all of them. Its teams take turns at chunks of the keys.
+// team loads of a key serves all of them. Its teams take chunks of the keys in turn.
 template <typename T, int kHeadDim, int kHeads>
 __global__ void __launch_bounds__(kThreads, 2)  // two blocks on a multiprocessor
     decode_part_kernel(const T* q, const T* k, const T* v, Results parts, AttentionShape shape) {
@@ -197,7 +197,7 @@ __global__ void __launch_bounds__(kThreads, 2)  // two blocks on a multiprocesso
   const int begin = first_key + split * keys_per_split;
   const int end = min(begin + keys_per_split, shape.key_length);
   State<Own::kElements> states[kHeads];
-  // All lanes of a warp go round equally often: they meet in shuffles.
+  // All lanes of a warp run the same number of iterations: they meet in shuffles.
   for (int chunk = begin; chunk < end; chunk += Own::kTeams * kChunk) {
     attend<T, kHeadDim>(q_part, k + keys_before, v + keys_before, chunk + team * kChunk, end, lane,
                         states);

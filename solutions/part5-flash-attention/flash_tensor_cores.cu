@@ -22,7 +22,7 @@ constexpr int kRowLanes = 4;  // that share the elements of a row
 template <int kHeadDim>
 struct Tiles {
   static constexpr int kKeys = kHeadDim == 256 ? 32 : 64;  // in a tile, and as many values
-  static constexpr int kStride = kHeadDim + 8;            // for ldmatrix without bank conflicts
+  static constexpr int kStride = kHeadDim + 8;             // for ldmatrix without bank conflicts
 };
 
 // What a lane knows of its rows, `row` and `row + 8` of the warp, after the tiles so far. The lanes

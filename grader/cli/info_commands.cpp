@@ -6,8 +6,6 @@
 #include <cctype>
 
 #include "grader/author/starter.h"
-#include "grader/cli/grading.h"
-#include "grader/cli/typed_commands.h"
 #include "grader/pipeline/grade.h"
 #include "grader/report/text.h"
 #include "grader/spec/files.h"

@@ -179,8 +179,8 @@ std::string target_words(const SpeedSpec& speed, const Oracle& oracle,
 void show_timed_tasks(std::ostream& out, const gpu_spec::GpuSpec& gpu,
                       const Installation& installation) {
   for (const int number : list_parts(installation.labs())) {
-    const PartSpec part = with_targets_of(
-        load_part(installation.labs(), installation.solutions(), number), gpu);
+    const PartSpec part =
+        with_targets_of(load_part(installation.labs(), installation.solutions(), number), gpu);
     const OracleLibrary oracles(installation, part.directory);
     for (const TaskSpec& task : part.tasks) {
       for (const SpeedSpec& speed : task.speeds) {

@@ -4,7 +4,8 @@
 
 #include <algorithm>
 #include <iterator>
-#include <set>
+#include <map>
+#include <optional>
 
 #include "grader/author/verify/judge.h"
 #include "grader/author/verify/right_submission.h"
@@ -58,9 +59,8 @@ class PartTargets {
     for (const TaskSpec& spec : part_.tasks) {
       if (std::ranges::none_of(spec.speeds, earns)) continue;
       TimedTask task{.spec = &spec};
-      std::ranges::copy_if(right, std::back_inserter(task.naive), [&](const auto& one) {
-        return one.is_naive && one.task == spec.id;
-      });
+      std::ranges::copy_if(right, std::back_inserter(task.naive),
+                           [&](const auto& one) { return one.is_naive && one.task == spec.id; });
       tasks_.push_back(std::move(task));
     }
   }
@@ -204,9 +204,10 @@ class PartTargets {
       const auto own = std::ranges::find(speed.reached, gpu.id, &Reached::gpu);
       if (own == speed.reached.end()) {
         if (!is_of_course(gpu)) continue;  // its class has an entry, or part.toml says what holds
-        problems_.push_back(fmt::format("{}, {}: nothing is known of {}; run grader targets "
-                                        "--measure --part {} --gpu {}",
-                                        task.id, speed.name, gpu.id, part_.number, gpu.id));
+        problems_.push_back(
+            fmt::format("{}, {}: nothing is known of {}; run grader targets "
+                        "--measure --part {} --gpu {}",
+                        task.id, speed.name, gpu.id, part_.number, gpu.id));
         continue;
       }
       const auto targets = targets_from(*own, {speed.zero_efficiency, speed.full_efficiency});
@@ -245,8 +246,7 @@ int course_targets(std::ostream& out, const TargetsOptions& options,
   ProgressLine progress;
   const auto gpus = gpus_of(options, installation);
   std::vector<std::string> problems;
-  for (const int number :
-       options.parts.empty() ? list_parts(installation.labs()) : options.parts) {
+  for (const int number : options.parts.empty() ? list_parts(installation.labs()) : options.parts) {
     PartTargets part(installation, options, number);
     if (options.measure) part.measure(gpus, progress);
     progress.clear();

@@ -5,16 +5,13 @@
 
 #include <algorithm>
 
+#include "grader/spec/groups.h"
+
 namespace rooflab {
 namespace {
 
-std::vector<std::string> names_of(const std::vector<GroupSpec>& groups) {
-  std::vector<std::string> names;
-  for (const GroupSpec& group : groups) names.push_back(group.name);
-  return names;
-}
-
-void read_task(const toml::table& table, const std::filesystem::path& file, TaskSpec& task) {
+void read_hints_of_task(const toml::table& table, const std::filesystem::path& file,
+                        TaskSpec& task) {
   TableReader reader(table, file, fmt::format("[{}]", task.id));
   for (const auto& [key, node] : table) {
     const std::string name(key.str());
@@ -45,7 +42,7 @@ void add_group_hints(const std::filesystem::path& file, PartSpec& part) {
   const toml::table table = parse_toml(file);
   TableReader reader(table, file, "hints");
   for (TaskSpec& task : part.tasks) {
-    reader.maybe(task.id, [&](const toml::table& inner) { read_task(inner, file, task); });
+    reader.maybe(task.id, [&](const toml::table& inner) { read_hints_of_task(inner, file, task); });
   }
   reader.finish();
 }

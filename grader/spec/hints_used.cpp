@@ -55,8 +55,8 @@ void write_hints_used(const std::filesystem::path& folder,
       "rest.\n";
   for (const auto& [name, count] : shown) {
     const bool is_bare = name.find('/') == std::string::npos;
-    text += is_bare ? fmt::format("{} = {}\n", name, count)
-                    : fmt::format("\"{}\" = {}\n", name, count);
+    text +=
+        is_bare ? fmt::format("{} = {}\n", name, count) : fmt::format("\"{}\" = {}\n", name, count);
   }
   write_file_atomically(folder / kHintsUsedFile, text);
 }

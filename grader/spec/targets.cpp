@@ -44,8 +44,9 @@ Reached read_reached(const toml::table& table, const std::filesystem::path& file
   return reached;
 }
 
-MeasuredCase read_case(const toml::table& table, const std::filesystem::path& file,
-                       const std::string& where, const std::map<std::string, int>& capabilities) {
+MeasuredCase read_measured(const toml::table& table, const std::filesystem::path& file,
+                           const std::string& where,
+                           const std::map<std::string, int>& capabilities) {
   TableReader reader(table, file, where);
   MeasuredCase measured;
   measured.sources = reader.text_or("sources", "");
@@ -59,14 +60,14 @@ MeasuredCase read_case(const toml::table& table, const std::filesystem::path& fi
   return measured;
 }
 
-std::vector<std::string> keys_of(const toml::table& table) {
+std::vector<std::string> keys_in(const toml::table& table) {
   std::vector<std::string> keys;
   for (const auto& [key, node] : table) keys.emplace_back(key.str());
   return keys;
 }
 
 /// A string of TOML.
-std::string quoted(const std::string& text) {
+std::string quoted_toml(const std::string& text) {
   std::string all = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') all += '\\';
@@ -78,7 +79,7 @@ std::string quoted(const std::string& text) {
 }  // namespace
 
 std::optional<Targets> targets_from(const Reached& reached, const Targets& elsewhere) {
-  constexpr double kFull = 0.78;        // of the solution: 1 / 1.25, and a little for its changes
+  constexpr double kFull = 0.795;       // of the solution: 1 / 1.25, and a little for rounding
   constexpr double kLeastWidth = 1.05;  // of full over zero
   const double full = kFull * reached.solution;
   // A GPU that allows more leaves the beginning of the points where it is; one that allows less
@@ -97,17 +98,17 @@ MeasuredTargets load_targets(const std::filesystem::path& file) {
   std::map<std::string, int> capabilities;
   reader.maybe("gpus", [&](const toml::table& gpus) {
     TableReader own(gpus, file, "[gpus]");
-    for (const std::string& gpu : keys_of(gpus)) capabilities[gpu] = capability_of(own, gpu);
+    for (const std::string& gpu : keys_in(gpus)) capabilities[gpu] = capability_of(own, gpu);
   });
   reader.maybe("task", [&](const toml::table& tasks) {
     TableReader of_tasks(tasks, file, "[task]");
-    for (const std::string& task : keys_of(tasks)) {
+    for (const std::string& task : keys_in(tasks)) {
       of_tasks.maybe(task, [&](const toml::table& cases) {
         TableReader of_cases(cases, file, fmt::format("[task.{}]", task));
-        for (const std::string& name : keys_of(cases)) {
+        for (const std::string& name : keys_in(cases)) {
           of_cases.maybe(name, [&](const toml::table& one) {
             const std::string where = fmt::format("timed case \"{}\" of {}", name, task);
-            targets[{task, name}] = read_case(one, file, where, capabilities);
+            targets[{task, name}] = read_measured(one, file, where, capabilities);
           });
         }
       });
@@ -130,8 +131,8 @@ std::string targets_text(const MeasuredTargets& targets) {
     text += fmt::format("{} = \"{}.{}\"\n", gpu, capability / kTen, capability % kTen);
   }
   for (const auto& [name, measured] : targets) {
-    text += fmt::format("\n[task.{}.{}]\nsources = {}\n", name.first, quoted(name.second),
-                        quoted(measured.sources));
+    text += fmt::format("\n[task.{}.{}]\nsources = {}\n", name.first, quoted_toml(name.second),
+                        quoted_toml(measured.sources));
     for (const Reached& one : measured.reached) {
       text += fmt::format("{} = {{ naive = {:.4}, solution = {:.4} }}\n", one.gpu, one.naive,
                           one.solution);
@@ -164,8 +165,7 @@ PartSpec with_targets_of(PartSpec part, const gpu_spec::GpuSpec& gpu) {
     for (SpeedSpec& speed : task.speeds) {
       const Reached* reached = reached_on(speed, gpu);
       if (maximum_points(speed) == 0 || reached == nullptr) continue;
-      const auto targets =
-          targets_from(*reached, {speed.zero_efficiency, speed.full_efficiency});
+      const auto targets = targets_from(*reached, {speed.zero_efficiency, speed.full_efficiency});
       speed.is_for_answer = !targets;
       speed.zero_efficiency = targets ? targets->zero : 0;
       speed.full_efficiency = targets ? targets->full : 0;

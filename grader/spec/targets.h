@@ -60,8 +60,8 @@ void add_targets(const MeasuredTargets& targets, PartSpec& part);
 /// asks for least; nothing where there is neither.
 const Reached* reached_on(const SpeedSpec& speed, const gpu_spec::GpuSpec& gpu);
 
-/// The part as it is graded on a GPU: each timed case has the targets that hold there. What the file
-/// says nothing of keeps those of part.toml.
+/// The part as it is graded on a GPU: each timed case has the targets that hold there. What the
+/// file says nothing of keeps those of part.toml.
 PartSpec with_targets_of(PartSpec part, const gpu_spec::GpuSpec& gpu);
 
 }  // namespace rooflab

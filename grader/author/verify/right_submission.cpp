@@ -51,9 +51,10 @@ std::vector<std::string> undue_points(const json& result) {
     most += timing.at("max_points").get<double>();
   }
   if (points <= kMostOfSpeed * most + kHundredth) return {};
-  return {fmt::format("it is naive, and earns {:g} of {:g} points for its speed; measure what it "
-                      "reaches: build/bin/grader targets --measure",
-                      points, most)};
+  return {
+      fmt::format("it is naive, and earns {:g} of {:g} points for its speed; measure what it "
+                  "reaches: build/bin/grader targets --measure",
+                  points, most)};
 }
 
 /// What a grade does wrong to a submission that is right.

@@ -3,7 +3,7 @@
 #include "toolkit/check.h"
 
 constexpr int kThreads = 128;
-constexpr int kRun = 256;  // neighbouring elements of one thread
+constexpr int kRun = 32;  // neighbouring elements of one thread
 
 /// Calls f(i) for each element i of this thread's run.
 template <typename F>

@@ -4,6 +4,7 @@
 
 #include "grader/batch/fingerprint.h"
 #include "grader/spec/course_spec.h"
+#include "grader/spec/group_hints.h"
 #include "grader/spec/hints_used.h"
 
 namespace rooflab {
@@ -26,6 +27,7 @@ std::string part_print(const Installation& installation, const PartSpec& part,
                        const std::string& rest) {
   Fingerprint print;
   print.add(rest).add_file(part.root / "part.toml").add_file(part.root / "interface");
+  print.add_file(part.root / kTargetsFile).add_file(part.root / kHintsFile);
   print.add_file(installation.oracle_library(part.directory));
   print.add_file(installation.oracle_library(part.directory).replace_extension());
   for (const char* hidden : {"hidden.toml", "answers.key.toml"}) {

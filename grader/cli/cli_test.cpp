@@ -199,6 +199,26 @@ TEST_F(CliTest, HintsComeOneAtATimeAndTheLastOneStays) {
               EndsWith("\ncount = 3\n"));
 }
 
+TEST_F(CliTest, AFunctionHasHintsOfItsOwn) {
+  write("labs/part7-test/hints.toml", "[count]\nall = ['of all?', 'so', 'thus']\n");
+  write("starter/part7-test/count.cpp", "");
+  const std::vector<std::string> task = {"--part", "7", "--task", "count"};
+  const auto ask = [&](const std::string& name) {
+    std::vector<std::string> words = task;
+    words.insert(words.end(), {"--hint", name});
+    return words;
+  };
+  const std::string again = typed_program() + " --part 7 --task count";
+  EXPECT_EQ(run(ask("all")).out,
+            "count, all, hint 1 of 3: of all?\nhint 2 is an approach: " + again + " --hint all\n");
+  EXPECT_EQ(run(ask("count")).out,
+            "count, hint 1 of 3: first\nhint 2 is an approach: " + again + " --hint\n");
+  EXPECT_THAT(read_file(folder_.path() / "starter/part7-test/hints_used.toml"),
+              EndsWith("\ncount = 1\n\"count/all\" = 1\n"));
+  expect_refusal(ask("al"), 2,
+                 "task count has no hints for al; it has them for count, all; did you");
+}
+
 TEST_F(CliTest, HintsAreOfASubmissionAndSayWhatTheyCost) {
   write("labs/course.toml",
         "title = 'T'\ngpus = ['a100']\n[hints]\ncost = 0.1\non_honour = true\n");
@@ -293,7 +313,7 @@ TEST_F(CliGradeTest, TheCommandsOfAStoryRepeatItsRunAsTheyStand) {
   EXPECT_EQ(again.code, 1) << again.error;
   EXPECT_THAT(again.out, HasSubstr(story.at("message").get<std::string>()));
   EXPECT_THAT(again.out, HasSubstr("simulated T4"));
-  EXPECT_THAT(repeat("next hint").out, StartsWith("counters, hint 1 of 3: "));
+  EXPECT_THAT(repeat("next hint").out, StartsWith("counters, gemm_cost, hint 1 of 3: "));
   EXPECT_THAT(repeat("concept").out, StartsWith("# " + story.at("code").get<std::string>()));
 }
 

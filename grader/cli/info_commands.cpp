@@ -6,14 +6,11 @@
 #include <cctype>
 
 #include "grader/author/starter.h"
-#include "grader/cli/grading.h"
-#include "grader/cli/typed_commands.h"
 #include "grader/pipeline/grade.h"
 #include "grader/report/text.h"
 #include "grader/spec/answers.h"
 #include "grader/spec/course_spec.h"
 #include "grader/spec/files.h"
-#include "grader/spec/hints_used.h"
 #include "grader/spec/part.h"
 #include "grader/spec/similar_name.h"
 
@@ -109,22 +106,6 @@ std::string whole_code(std::string code) {
   return is_number ? "RL" + std::string(kDigits - digits.size(), '0') + digits : code;
 }
 
-/// What a hint is on the way from a question to a near-answer.
-std::string step_name(std::size_t hint, std::size_t of) {
-  if (hint + 1 == of) return "a near-answer";
-  return hint == 0 ? "a question" : "an approach";
-}
-
-/// What the hints of a task have cost; empty where they are free.
-std::string price_words(double cost, const TaskSpec& task, std::size_t used) {
-  if (!(cost > 0)) return "";
-  const double points = maximum_points(task);
-  return fmt::format(
-      "hints cost points in this course, on your honour: {:.4g} % of {} each, {} of them now\n",
-      100 * cost, format_points(points),
-      format_points(std::min(points, cost * points * static_cast<double>(used))));
-}
-
 }  // namespace
 
 int part_of_task(const Installation& installation, const std::string& task) {
@@ -195,37 +176,6 @@ int show_tasks(std::ostream& out, const Options& options, const Installation& in
     }
     show_cases(out, asked_of(task, part.number, student),
                options.task.has_value() || !student.empty());
-  }
-  return 0;
-}
-
-int show_hint(std::ostream& out, const Options& options, const Installation& installation) {
-  const PartSpec part =
-      load_part(installation.labs(), installation.solutions(), options.part.value());
-  const TaskSpec& task = find_task(part, options.task.value_or(""));
-  const auto folder = submission_of(options, installation) / part.directory;
-  if (!std::filesystem::is_directory(folder)) {
-    throw UsageError(fmt::format(
-        "there is no folder {} to note the hint in; name a submission with --submission",
-        folder.string()));
-  }
-  auto shown = read_hints_used(folder, part);
-  const auto known = static_cast<std::size_t>(shown[task.id]);
-  const std::size_t count = task.hints.size();
-  const std::size_t step = std::min(known, count - 1);
-  const bool again = known == count;
-  if (!again) {
-    shown[task.id] = static_cast<int>(step + 1);
-    write_hints_used(folder, shown);
-  }
-  out << fmt::format("{}, hint {} of {}{}: {}\n", task.id, step + 1, count, again ? ", again" : "",
-                     task.hints[step]);
-  out << price_words(hint_cost_of(installation.labs()), task, step + 1);
-  if (step + 1 == count) {
-    out << fmt::format("that is the last one; then: {}\n", grade_command(options, task.id));
-  } else {
-    out << fmt::format("hint {} is {}: {} --hint\n", step + 2, step_name(step + 1, count),
-                       grade_command(options, task.id));
   }
   return 0;
 }

@@ -19,7 +19,7 @@ constexpr const char* kAbout = R"(Grades the labs of the course on a GPU, real o
   grader                      where you are, and what is next
   grader --part 1             grade a part
   grader --task gemv          grade a task; with --case 2 one case of it
-  grader --task gemv --hint   the next hint for it
+  grader --task gemv --hint   the next hint for it, or for what failed first
   grader explain RL0301       what a diagnosis means
 )";
 
@@ -76,7 +76,16 @@ void add_grade_options(CLI::App& app, Options& options, Flags& flags) {
   add_seed(app, options.seed, "Seed of the inputs, to replay a grade");
   app.add_flag("--list", flags.list,
                "List the part's tasks, cases and questions, and grade nothing");
-  app.add_flag("--hint", flags.hint, "Show the next hint for the task, and grade nothing");
+  const auto hint = [&](const std::string& group) {
+    flags.hint = true;
+    options.hint_group = group;
+  };
+  app.add_option_function<std::string>("--hint", hint,
+                                       "Show the next hint for the task, and grade nothing: for "
+                                       "the function or question of that name, or else for the "
+                                       "one that failed first in the last run")
+      ->expected(0, 1)
+      ->type_name("[NAME]");
   app.add_flag("--watch", options.watch, "Grade again whenever a file of the submission is saved");
   app.add_flag("--no-sandbox", flags.no_sandbox,
                "Run submissions with limits but without isolation");
@@ -190,6 +199,9 @@ void add_author_commands(CLI::App& app, Options& options) {
   add_compare_times_options(*add("compare-times", "Hold the time model against measured times",
                                  Options::Command::compare_times),
                             author.compare_times);
+  add_targets_options(*add("targets", "Show or measure what full marks for speed ask for by GPU",
+                           Options::Command::targets),
+                      author.targets);
   add("completion", "Print the tab completion of a shell", Options::Command::completion)
       ->add_option("shell", options.shell, "bash or zsh")
       ->required()

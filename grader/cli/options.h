@@ -53,6 +53,7 @@ struct Options {
     new_part,
     calibrate,
     compare_times,
+    targets,
     completion,
     complete_words,
     update,
@@ -71,6 +72,7 @@ struct Options {
   std::string html;        ///< a file, or empty for out/part<N>.html
   std::string trace;
   std::optional<Seed> seed;
+  std::string hint_group;  ///< hint: of which group, or the task itself; empty: what failed last
   bool watch = false;
   bool sandbox = true;
 

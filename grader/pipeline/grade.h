@@ -38,6 +38,7 @@ struct GradeRequest {
   std::filesystem::path solutions;  ///< answer keys, where there are any
   double hint_cost = 0;             ///< see CourseSpec
   unsigned jobs = 1;                ///< builds at a time, and tasks where the device allows it
+  bool times_only = false;  ///< only timed cases, each once: of authors, who know that it is right
 };
 
 /// What the stages work with; tests put fakes here.

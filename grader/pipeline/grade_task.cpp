@@ -87,7 +87,9 @@ class TaskGrader {
     }
     if (!is_buildable() || !is_allowed()) return result_;
     if (!task_.oracle.empty()) oracle_ = scene_.tools.oracle(task_.oracle);
-    const auto cases = chosen_cases(task_, scene_.request.case_number, scene_.tools.device);
+    const auto cases = scene_.request.times_only
+                           ? std::vector<NumberedCase>()
+                           : chosen_cases(task_, scene_.request.case_number, scene_.tools.device);
     if (cases.empty() && scene_.request.case_number) {
       const auto& spec = task_.cases.at(static_cast<std::size_t>(*scene_.request.case_number) - 1);
       return end(Verdict::not_applicable, explain_not_applicable(gpu().name, spec.peak, context()));
@@ -204,7 +206,7 @@ class TaskGrader {
              .shows_memory = speed.shows_memory,
              .group = speed.groups.front()},
             0,
-            maximum_points(speed) > 0,
+            maximum_points(speed) > 0 && !scene_.request.times_only,
             std::max(kLeastShareOfWork, std::pow(0.5, too_slow_))};
   }
 

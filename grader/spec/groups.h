@@ -8,6 +8,8 @@ namespace rooflab {
 /// The group of a task whose cases are all worth something together only.
 inline constexpr const char* kOnlyGroup = "all";
 
+std::vector<std::string> names_of(const std::vector<GroupSpec>& groups);
+
 /// Gives a task that names no groups its own: one for each question of an `answers` task; one for
 /// each function of a `values` task whose cases call several, in order of first appearance and with
 /// equal shares; else a single one. Then each case and timed case that names no group has its own.

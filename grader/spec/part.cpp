@@ -10,6 +10,7 @@
 #include <set>
 
 #include "grader/spec/answers.h"
+#include "grader/spec/group_hints.h"
 #include "grader/spec/groups.h"
 #include "grader/spec/read_draws.h"
 #include "grader/spec/toml_reader.h"
@@ -281,18 +282,6 @@ void check_withheld(const TableReader& reader, const TaskSpec& task,
   }
 }
 
-/// A student's next step is always there: from a question by way of an approach to a near-answer.
-std::vector<std::string> read_hints(TableReader& reader, const std::string& task) {
-  constexpr std::size_t kSteps = 3;
-  std::vector<std::string> hints = reader.texts("hints");
-  if (hints.size() != kSteps || std::ranges::find(hints, "") != hints.end()) {
-    throw reader.error("hints",
-                       fmt::format("task {} does not have {} hints with a text", task, kSteps),
-                       "write a question, an approach and a near-answer");
-  }
-  return hints;
-}
-
 /// What the grader finds first in a starter that is wrong on purpose.
 std::optional<simgpu::Code> read_starter_finds(TableReader& reader, const TaskSpec& task) {
   const std::string text = reader.text_or("starter_finds", "");
@@ -329,7 +318,7 @@ TaskSpec read_task(const toml::table& table, const std::filesystem::path& file) 
   task.withheld = reader.texts("withheld");
   check_withheld(reader, task, file.parent_path().parent_path() / "toolkit");
   task.libraries = reader.texts("libraries");
-  task.hints = read_hints(reader, task.id);
+  task.hints = read_hints(reader, "hints", "task " + task.id);
   task.host_time_limit_s = reader.number_or("host_time_limit_s", 10);
   if (!(task.host_time_limit_s >= 1 && task.host_time_limit_s <= 3600)) {
     throw reader.error("host_time_limit_s", "the host's time limit is not between 1 and 3600 s",
@@ -507,6 +496,8 @@ double maximum_points(const TaskSpec& task) {
 PartSpec read_part_folder(const std::filesystem::path& folder,
                           const std::filesystem::path& solutions) {
   PartSpec part = read_part(folder);
+  add_targets(load_targets(part.root / kTargetsFile), part);
+  add_group_hints(part.root / kHintsFile, part);
   const std::filesystem::path hidden = solutions / part.directory / "hidden.toml";
   const std::filesystem::path counts = part.root / kHiddenCounts;
   if (std::filesystem::exists(hidden)) {

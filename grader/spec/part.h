@@ -10,6 +10,7 @@
 #include "grader/contract/problem.h"
 #include "grader/spec/draws.h"
 #include "grader/spec/ladder.h"
+#include "grader/spec/targets.h"
 #include "simgpu/codes/code.h"
 
 namespace rooflab {
@@ -31,6 +32,7 @@ struct GroupSpec {
   std::string name;   ///< "edges"
   std::string title;  ///< what its cases have in common; may be empty
   double points = 0;
+  std::vector<std::string> hints = {};  ///< of its own, three or none: as those of a task
 };
 
 struct CaseSpec {
@@ -75,6 +77,9 @@ struct SpeedSpec {
   Values parameters;
   double zero_efficiency = 0;  ///< no points at or below
   double full_efficiency = 0;  ///< all points at or above
+  /// What was found on GPUs: the two above hold where there is nothing of a GPU, nor of its kind.
+  std::vector<Reached> reached = {};
+  bool is_for_answer = false;  ///< on this GPU a right answer has the points, whatever its time
   std::string peak = "fp32";   ///< the roof of the report's plot: a key of GpuSpec::peak_flops
   bool sampled = false;        ///< see RunRequest::sampled
   bool shows_memory = false;   ///< the report says how much device memory the call took

@@ -60,6 +60,14 @@ void add_grade_options(CLI::App& app, Options& options, Flags& flags) {
   add_seed(app, options.seed, "Seed of the inputs, to replay a grade");
   app.add_flag("--list", flags.list, "List the part's tasks and cases, and grade nothing");
   app.add_flag("--hint", flags.hint, "Show the next hint for the task, and grade nothing");
+  app.add_option_function<std::vector<std::string>>(
+         "--log",
+         [&options](const std::vector<std::string>& words) {
+           options.log = words.empty() ? "" : words.front();
+         },
+         "Keep the run in the part's work log, with what you expect of it")
+      ->type_name("TEXT")
+      ->expected(0, 1);
   app.add_flag("--watch", options.watch, "Grade again whenever a file of the submission is saved");
   app.add_flag("--no-sandbox", flags.no_sandbox,
                "Run submissions with limits but without isolation");
@@ -207,6 +215,10 @@ void check_grade(const CLI::App& app, const Options& options, const Flags& flags
     throw CLI::ValidationError("--hint wants --task: hints are for one task");
   if (options.case_number && !options.task) {
     throw CLI::ValidationError("--case counts the cases of one task; name it with --task");
+  }
+  if (options.log && (!options.task || options.case_number || options.watch)) {
+    throw CLI::ValidationError(
+        "--log keeps one whole run of a task: name it with --task, without --case or --watch");
   }
   if (options.html == "-" || options.trace == "-") {
     throw CLI::ValidationError("--html and --trace need a file; only --json writes to stdout");

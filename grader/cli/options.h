@@ -71,6 +71,9 @@ struct Options {
   std::string trace;
   std::optional<Seed> seed;
   bool watch = false;
+  /// Keeps the run in the work log, with what is expected of it; empty where the log's file says
+  /// it.
+  std::optional<std::string> log;
   bool sandbox = true;
 
   BatchOptions batch;

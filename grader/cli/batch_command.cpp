@@ -252,9 +252,11 @@ int grade_task_of_list(const std::string& list, std::size_t index,
 int grade_job(const std::string& folder, const Installation& installation) {
   const JobDescription job = read_job(folder);
   if (read_result(folder)) return 0;
-  Grading grading(
-      installation,
-      {.part = job.part, .device = job.device, .sandbox = job.sandbox, .workers = job.threads});
+  Grading grading(installation, {.part = job.part,
+                                 .device = job.device,
+                                 .sandbox = job.sandbox,
+                                 .workers = job.threads,
+                                 .for_grades = true});
   std::vector<RevealedCase> revealed;
   GradeResult result =
       grading.grade_once({.submission = sources_of(folder),
@@ -266,8 +268,9 @@ int grade_job(const std::string& folder, const Installation& installation) {
                           .jobs = job.threads},
                          {.progress = [](const std::string&) {}}, nullptr, &revealed);
   result.submission = "the submission";
-  write_result(folder, std::move(result), grading.device().gpu().id, revealed,
-               texts_in(sources_of(folder), grading.part()),
+  auto texts = texts_in(sources_of(folder), grading.part());
+  texts.merge(work_logs_in(result));
+  write_result(folder, std::move(result), grading.device().gpu().id, revealed, texts,
                numbers_in(sources_of(folder), grading.part()));
   return 0;
 }

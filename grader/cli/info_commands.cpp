@@ -19,7 +19,7 @@ namespace {
 
 /// Whether a task's points are given by groups of cases that have to be named.
 bool has_groups(const TaskSpec& task) {
-  return task.kind != TaskKind::answers && task.groups.size() > 1;
+  return task.kind != TaskKind::answers && task.groups.size() > 1 && task.points > 0;
 }
 
 /// The parameters of a case, and its group where neither they nor the task say it.
@@ -83,6 +83,10 @@ void show_cases(std::ostream& out, const TaskSpec& task, bool prompts) {
     } else {
       row(fmt::format("case {}", ++number), spec.name, case_words(task, spec));
     }
+  }
+  if (task.kind == TaskKind::worklog) {
+    row("by hand", "log",
+        fmt::format("{} points, read by a person", format_points(task.hand_points)));
   }
   for (const QuestionSpec& question : task.questions) {
     const std::string by = question.kind == QuestionKind::text ? ", read by a person" : "";

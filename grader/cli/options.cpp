@@ -86,6 +86,14 @@ void add_grade_options(CLI::App& app, Options& options, Flags& flags) {
                                        "one that failed first in the last run")
       ->expected(0, 1)
       ->type_name("[NAME]");
+  app.add_option_function<std::vector<std::string>>(
+         "--log",
+         [&options](const std::vector<std::string>& words) {
+           options.log = words.empty() ? "" : words.front();
+         },
+         "Keep the run in the part's work log, with what you expect of it")
+      ->type_name("TEXT")
+      ->expected(0, 1);
   app.add_flag("--watch", options.watch, "Grade again whenever a file of the submission is saved");
   app.add_flag("--no-sandbox", flags.no_sandbox,
                "Run submissions with limits but without isolation");
@@ -236,6 +244,10 @@ void check_grade(const CLI::App& app, const Options& options, const Flags& flags
     throw CLI::ValidationError("--hint wants --task: hints are for one task");
   if (options.case_number && !options.task) {
     throw CLI::ValidationError("--case counts the cases of one task; name it with --task");
+  }
+  if (options.log && (!options.task || options.case_number || options.watch)) {
+    throw CLI::ValidationError(
+        "--log keeps one whole run of a task: name it with --task, without --case or --watch");
   }
   if (options.html == "-" || options.trace == "-") {
     throw CLI::ValidationError("--html and --trace need a file; only --json writes to stdout");

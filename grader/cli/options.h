@@ -74,6 +74,9 @@ struct Options {
   std::optional<Seed> seed;
   std::string hint_group;  ///< hint: of which group, or the task itself; empty: what failed last
   bool watch = false;
+  /// Keeps the run in the work log, with what is expected of it; empty where the log's file says
+  /// it.
+  std::optional<std::string> log;
   bool sandbox = true;
 
   BatchOptions batch;

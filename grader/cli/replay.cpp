@@ -36,7 +36,8 @@ GradeResult grade_again(const GradingSubject& subject, const SourceFiles& files,
                   {.part = subject.part,
                    .device = subject.device,
                    .unlisted = UnlistedGpu::allow,  // the course may have changed since
-                   .sandbox = sandbox});
+                   .sandbox = sandbox,
+                   .for_grades = true});
   ProgressLine progress;
   return grading.grade_once({.submission = folder.path(),
                              .task = {},

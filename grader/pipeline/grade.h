@@ -27,8 +27,9 @@ class UsageError : public std::runtime_error {
 
 /// What to grade.
 struct GradeRequest {
-  std::filesystem::path submission;  ///< has the layout of starter/
-  std::optional<std::string> task;   ///< only this one
+  std::filesystem::path submission;    ///< has the layout of starter/
+  std::optional<std::string> task;     ///< only this one
+  std::vector<std::string> only = {};  ///< where no task is named: only these; empty: all
   std::optional<int>
       case_number;  ///< only this public case, from 1; then nothing is timed or scored
   Seed seed;
@@ -37,6 +38,7 @@ struct GradeRequest {
   std::vector<std::string> students = {};
   std::filesystem::path solutions;  ///< answer keys, where there are any
   double hint_cost = 0;             ///< see CourseSpec
+  int versions_graded_again = 0;    ///< likewise, of each work log
   unsigned jobs = 1;                ///< builds at a time, and tasks where the device allows it
   bool times_only = false;  ///< only timed cases, each once: of authors, who know that it is right
 };

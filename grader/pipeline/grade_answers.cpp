@@ -153,23 +153,6 @@ Diagnostic nothing_answered(const PartSpec& part, const TaskSpec& task) {
   return diagnostic;
 }
 
-/// A line that cannot be read as the answer to its question, or as any answer.
-Diagnostic unreadable_line(const PartSpec& part, const TaskSpec& task,
-                           const AnswerProblem& problem) {
-  Diagnostic diagnostic = story(part, task, problem.message);
-  diagnostic.code = "RL0613";
-  diagnostic.line = problem.line;
-  diagnostic.labels = {{.file = task.file,
-                        .line = problem.line,
-                        .column = 1,
-                        .length = 1,
-                        .excerpt = problem.excerpt,
-                        .text = {}}};
-  if (!problem.costs) diagnostic.notes = {"this line costs no points by itself"};
-  diagnostic.help = problem.help;
-  return diagnostic;
-}
-
 /// What became of one question that a machine can judge.
 struct Judged {
   const QuestionSpec* question = nullptr;
@@ -330,23 +313,43 @@ void add_numbers_note(const Asked& asked, const Answers& answers, TaskResult& re
 
 }  // namespace
 
+Diagnostic unreadable_line(const PartSpec& part, const TaskSpec& task,
+                           const AnswerProblem& problem) {
+  Diagnostic diagnostic = story(part, task, problem.message);
+  diagnostic.code = "RL0613";
+  diagnostic.line = problem.line;
+  diagnostic.labels = {{.file = task.file,
+                        .line = problem.line,
+                        .column = 1,
+                        .length = 1,
+                        .excerpt = problem.excerpt,
+                        .text = {}}};
+  if (!problem.costs) diagnostic.notes = {"this line costs no points by itself"};
+  diagnostic.help = problem.help;
+  return diagnostic;
+}
+
+std::optional<TaskResult> refused_text(const PartSpec& part, const TaskSpec& task,
+                                       const SubmittedFile& file) {
+  if (file.state == SubmittedFile::State::present) return std::nullopt;
+  const bool missing = file.state == SubmittedFile::State::missing;
+  TaskResult result = blank_result(task);
+  fail_all(result, missing ? Verdict::not_implemented : Verdict::rejected);
+  Diagnostic diagnostic = story(
+      part, task,
+      fmt::format("{} {}", task.file, missing ? "is missing" : "cannot be graded: " + file.reason));
+  diagnostic.code = missing ? Code("RL0601") : Code("RL0611");
+  diagnostic.help =
+      missing ? fmt::format("copy it from {} and fill it in", where_handed_out(part, task.file))
+              : "hand in a plain readable file of at most 1 MiB";
+  result.diagnostics = {diagnostic};
+  return result;
+}
+
 TaskResult grade_answers(const PartSpec& part, const GradeRequest& request, const TaskSpec& task) {
   TaskResult result = blank_result(task);
   const SubmittedFile file = read_submitted(request.submission / part.directory, task.file);
-  if (file.state != SubmittedFile::State::present) {
-    const bool missing = file.state == SubmittedFile::State::missing;
-    fail_all(result, missing ? Verdict::not_implemented : Verdict::rejected);
-    Diagnostic diagnostic =
-        story(part, task,
-              fmt::format("{} {}", task.file,
-                          missing ? "is missing" : "cannot be graded: " + file.reason));
-    diagnostic.code = missing ? Code("RL0601") : Code("RL0611");
-    diagnostic.help =
-        missing ? fmt::format("copy it from {} and fill it in", where_handed_out(part, task.file))
-                : "hand in a plain readable file of at most 1 MiB";
-    result.diagnostics = {diagnostic};
-    return result;
-  }
+  if (auto refused = refused_text(part, task, file)) return *refused;
   const Answers answers = read_answers(file.text, task);
   const auto key_file = request.solutions / part.directory / "answers.key.toml";
   Asked asked = asked_of_student(task, part.number, student_of(request, answers));

@@ -62,7 +62,8 @@ std::string on_terminal(const TaskResult& task) {
 TEST(GroupsReport, TheTerminalListsLostGroupsBelowTheTask) {
   const std::string text = on_terminal(half_right());
   EXPECT_THAT(text, HasSubstr("  gemm  race              5/12   RL0302 gemm.cu:3 types: the tile"));
-  EXPECT_THAT(text, HasSubstr("\n        edges 0/4 (wrong answer) · types 0/3\n"));
+  EXPECT_THAT(text,
+              HasSubstr("\n        1 of 2 cases pass · edges 0/4 (wrong answer) · types 0/3\n"));
   EXPECT_THAT(text, HasSubstr("fails: types\n"));
   EXPECT_THAT(text, HasSubstr("also[RL0401]: 9 elements are wrong (fails: edges)\n"));
 }

@@ -9,6 +9,7 @@
 #include "grader/report/html_page.h"
 #include "grader/report/since_last_run.h"
 #include "grader/report/text.h"
+#include "grader/report/work_log.h"
 
 namespace rooflab {
 namespace {
@@ -24,6 +25,9 @@ std::string header_html(const GradeResult& result) {
   for (const std::string& layer : result.sandbox)
     sandbox += (sandbox.empty() ? "" : ", ") + escape_html(layer);
   std::string notes;
+  if (const std::string missing = missing_words(result); !missing.empty()) {
+    notes += "<p class=\"note\">" + escape_html(missing) + "</p>";
+  }
   for (const std::string& note : total_notes(result)) {
     notes += "<p class=\"note\">" + escape_html(note) + "</p>";
   }
@@ -34,7 +38,9 @@ std::string header_html(const GradeResult& result) {
 )",
       result.part, escape_html(result.title), format_points(result.score()),
       format_points(result.max_score()),
-      result.bonus() > 0 ? fmt::format(", and {} bonus", format_points(result.bonus())) : "",
+      result.max_bonus() > 0 ? fmt::format(", and {} of {} bonus", format_points(result.bonus()),
+                                           format_points(result.max_bonus()))
+                             : "",
       escape_html(result.device_name), escape_html(result.time_kind),
       escape_html(peaks_words(result)), text_of(result.seed), escape_html(result.submission),
       sandbox.empty() ? "" : " · sandbox: " + sandbox, notes);
@@ -376,6 +382,7 @@ std::string task_html(const TaskResult& task, const HtmlPlace& place) {
   }
   if (!cases.empty()) html += "<p class=\"cases\">" + cases + "</p>\n";
   html += progress_html(task);
+  if (task.work_log) html += work_log_html(*task.work_log);
   for (const Diagnostic& story : task.diagnostics) html += story_html(story);
   const int details_level = place.heading_level + 2;
   html += timings_html(task.timings, details_level) + measured_html(task.timings) +

@@ -14,12 +14,15 @@
 #include "grader/spec/groups.h"
 #include "grader/spec/read_draws.h"
 #include "grader/spec/toml_reader.h"
+#include "grader/spec/work_log.h"
 
 namespace rooflab {
 namespace {
 
-const std::map<std::string, TaskKind> kTaskKinds = {
-    {"kernel", TaskKind::kernel}, {"values", TaskKind::values}, {"answers", TaskKind::answers}};
+const std::map<std::string, TaskKind> kTaskKinds = {{"kernel", TaskKind::kernel},
+                                                    {"values", TaskKind::values},
+                                                    {"answers", TaskKind::answers},
+                                                    {"worklog", TaskKind::worklog}};
 const std::map<std::string, QuestionKind> kQuestionKinds = {{"number", QuestionKind::number},
                                                             {"choice", QuestionKind::choice},
                                                             {"text", QuestionKind::text}};
@@ -227,6 +230,13 @@ void check_questions(const TableReader& reader, const TaskSpec& task) {
   }
 }
 
+/// What a work log is about stands in other tasks.
+void check_work_log(const TableReader& reader, const TaskSpec& task) {
+  if (task.cases.empty() && task.speeds.empty() && task.questions.empty()) return;
+  throw reader.error("kind", fmt::format("the work log {} has cases or questions", task.id),
+                     "remove them: it is about the timed cases of the part's kernels");
+}
+
 void check_task(const TableReader& reader, const TaskSpec& task) {
   for (const std::string& pattern : task.forbidden) {
     try {
@@ -242,7 +252,13 @@ void check_task(const TableReader& reader, const TaskSpec& task) {
     throw reader.error("libraries", fmt::format("unknown library \"{}\"", library),
                        "use cublas, cupti or nvrtc");
   }
+  if (task.hand_points > 0 && task.kind != TaskKind::worklog) {
+    throw reader.error("hand_points",
+                       "only a work log has points that are given by hand for all of it",
+                       "remove it, or give them to a question of kind text");
+  }
   if (task.kind == TaskKind::answers) return check_questions(reader, task);
+  if (task.kind == TaskKind::worklog) return check_work_log(reader, task);
   require_identifier(reader, "entry", task.entry);
   if (task.cases.empty()) {
     throw reader.error("case", fmt::format("task {} has no cases", task.id), "add [[task.case]]");
@@ -286,8 +302,8 @@ void check_withheld(const TableReader& reader, const TaskSpec& task,
 std::optional<simgpu::Code> read_starter_finds(TableReader& reader, const TaskSpec& task) {
   const std::string text = reader.text_or("starter_finds", "");
   if (text.empty()) return std::nullopt;
-  if (task.kind == TaskKind::answers) {
-    throw reader.error("starter_finds", "the starter of an `answers` task has open questions",
+  if (is_text(task)) {
+    throw reader.error("starter_finds", "the starter of a text has open answers",
                        "remove starter_finds");
   }
   const auto code = simgpu::Code::parse(text);
@@ -306,6 +322,7 @@ TaskSpec read_task(const toml::table& table, const std::filesystem::path& file) 
   task.kind = kind_of(reader, kTaskKinds);
   task.bonus = reader.boolean_or("bonus", false);
   task.points = points(reader, "points", 0);
+  task.hand_points = points(reader, "hand_points", 0);
   task.file = reader.text("file");
   require_file_name(reader, "file", task.file);
   task.uses = reader.texts("uses");
@@ -385,6 +402,19 @@ Ladder read_ladder(const toml::table& table, const std::filesystem::path& file,
   return ladder;
 }
 
+/// A part has one work log at most, and a kernel that it can be about.
+void check_logged_kernels(const TableReader& reader, const PartSpec& part) {
+  const auto logs = std::ranges::count(part.tasks, TaskKind::worklog, &TaskSpec::kind);
+  if (logs == 0) return;
+  if (logs > 1) {
+    throw reader.error("task", "the part has two work logs",
+                       "keep one: grader --log has to know where a run belongs");
+  }
+  if (std::ranges::any_of(part.tasks, may_be_logged)) return;
+  throw reader.error("task", "the part has a work log and no kernel that is timed",
+                     "add a [[task.speed]] to a kernel, or remove the work log");
+}
+
 PartSpec read_part(const std::filesystem::path& root) {
   const std::filesystem::path file = root / "part.toml";
   const toml::table table = parse_toml(file);
@@ -415,6 +445,7 @@ PartSpec read_part(const std::filesystem::path& root) {
   });
   reader.finish();
   if (part.tasks.empty()) throw reader.error("task", "the part has no tasks", "add [[task]]");
+  check_logged_kernels(reader, part);
   return part;
 }
 
@@ -426,7 +457,7 @@ void add_hidden_cases(PartSpec& part, const std::filesystem::path& file) {
     const std::string id = case_reader.text("task");
     CaseSpec spec = read_case(case_reader);
     const auto task = std::ranges::find(part.tasks, id, &TaskSpec::id);
-    if (task == part.tasks.end() || task->kind == TaskKind::answers) {
+    if (task == part.tasks.end() || is_text(*task)) {
       throw case_reader.error("task", fmt::format("no task \"{}\" of this part has cases", id),
                               "name one of part.toml");
     }
@@ -457,41 +488,6 @@ void add_hidden_counts(PartSpec& part, const std::filesystem::path& file) {
 }
 
 }  // namespace
-
-std::string hidden_counts_of(const PartSpec& part) {
-  std::string text = "# How many hidden cases the class's grading has for each task.\n";
-  for (const TaskSpec& task : part.tasks) {
-    const auto count = std::ranges::count(task.cases, true, &CaseSpec::hidden);
-    if (count > 0) text += fmt::format("{} = {}\n", task.id, count);
-  }
-  return text;
-}
-
-std::vector<std::string> submitted_files(const PartSpec& part) {
-  std::vector<std::string> names;
-  const auto add = [&](const std::string& name) {
-    if (std::ranges::find(names, name) == names.end()) names.push_back(name);
-  };
-  for (const std::string& header : part.headers) add(header);
-  for (const TaskSpec& task : part.tasks) {
-    add(task.file);
-    for (const std::string& used : task.uses) add(used);
-  }
-  return names;
-}
-
-double maximum_points(const SpeedSpec& speed) {
-  double points = speed.points;
-  if (speed.launches) points += speed.launches->points;
-  if (speed.bytes) points += speed.bytes->points;
-  return points;
-}
-
-double maximum_points(const TaskSpec& task) {
-  double points = task.points;
-  for (const SpeedSpec& speed : task.speeds) points += maximum_points(speed);
-  return points;
-}
 
 PartSpec read_part_folder(const std::filesystem::path& folder,
                           const std::filesystem::path& solutions) {

@@ -92,6 +92,7 @@ enum class TaskKind : std::uint8_t {
   kernel,   ///< tensors in, tensors out, on the device
   values,   ///< named results of host functions
   answers,  ///< answers.toml, no code
+  worklog,  ///< worklog.toml, about the versions of another task's kernel: no code of its own
 };
 
 enum class QuestionKind : std::uint8_t { number, choice, text };
@@ -132,10 +133,20 @@ struct TaskSpec {
   int hidden_elsewhere = 0;  ///< cases that the class's grading has, and this copy does not
   std::vector<RatioHint> ratios;
   std::vector<QuestionSpec> questions;  ///< `answers` tasks
-  std::vector<SpeedSpec> speeds;        ///< timed cases, in the order of every report
-  double time_limit_s = 60;             ///< per case
-  double host_time_limit_s = 10;        ///< of the host's code alone, where the GPU is simulated
+  double hand_points = 0;  ///< `worklog` tasks: given by hand, not part of the task's maximum
+  std::vector<SpeedSpec> speeds;  ///< timed cases, in the order of every report
+  double time_limit_s = 60;       ///< per case
+  double host_time_limit_s = 10;  ///< of the host's code alone, where the GPU is simulated
 };
+
+/// Whether a task is a text for the grader and for people: nothing of it is built or run.
+inline bool is_text(const TaskSpec& task) {
+  return task.kind == TaskKind::answers || task.kind == TaskKind::worklog;
+}
+
+/// What people give points for in a task: its questions of free text, or the work log as a whole,
+/// which goes by the task's id.
+std::vector<QuestionSpec> questions_for_people(const TaskSpec& task);
 
 /// Parts have the numbers 0 to 999.
 inline constexpr int kLastPart = 999;

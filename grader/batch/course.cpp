@@ -89,10 +89,9 @@ Course load_course(const Installation& installation, const Toolchain& toolchain,
   const CourseSpec spec = course_spec_or_none(installation.labs());
   course.hint_cost = spec.hint_cost;
   course.versions_graded_again = spec.versions_graded_again;
-  const std::string rest =
-      installation_print(installation, toolchain) +
-      fmt::format(" hints {} own numbers {} versions {}", spec.hint_cost, spec.own_numbers,
-                  spec.versions_graded_again);
+  const std::string rest = installation_print(installation, toolchain) +
+                           fmt::format(" hints {} own numbers {} versions {}", spec.hint_cost,
+                                       spec.own_numbers, spec.versions_graded_again);
   for (const int number : parts) {
     PartSpec part = load_part(installation.labs(), installation.solutions(), number);
     course.versions[number] =

@@ -104,9 +104,8 @@ const char* state_of(const FreeText& text, bool given) {
 std::vector<HandQuestion> hand_questions_of(const PartSpec& part) {
   std::vector<HandQuestion> questions;
   for (const Asked& one : questions_of(part)) {
-    questions.push_back({.item = one.question.id,
-                         .max_points = one.question.points,
-                         .bonus = one.question.bonus});
+    questions.push_back(
+        {.item = one.question.id, .max_points = one.question.points, .bonus = one.question.bonus});
   }
   return questions;
 }

@@ -8,8 +8,10 @@
 #include <string>
 
 #include "grader/author/kit_update.h"
+#include "grader/spec/group_hints.h"
 #include "grader/spec/hints_used.h"
 #include "grader/spec/part.h"
+#include "grader/spec/work_log.h"
 
 namespace rooflab {
 namespace {
@@ -69,8 +71,10 @@ class KitList {
   }
 
   void add_texts() {
-    // Whoever made the kit may have asked for hints; that is nobody else's.
-    const auto all = [](const fs::path& file) { return file.filename() != kHintsUsedFile; };
+    // Whoever made the kit may have asked for hints and logged runs; that is nobody else's.
+    const auto all = [](const fs::path& file) {
+      return file.filename() != kHintsUsedFile && file.filename() != kLoggedRunsFile;
+    };
     add(root_ / "LICENSE", "LICENSE");
     add(root_ / "docs/kit/README.md", "README.md");
     for (const char* script : {"demo", "setup"}) {
@@ -122,6 +126,9 @@ class KitList {
     const fs::path folder = fs::path("labs") / part.directory;
     const fs::path lib = fs::path("lib") / folder;
     add(root_ / folder / "part.toml", folder / "part.toml");
+    for (const char* may_be : {kTargetsFile, kHintsFile}) {
+      if (fs::exists(root_ / folder / may_be)) add(root_ / folder / may_be, folder / may_be);
+    }
     add_folder(folder / "interface", ending({".h", ".cuh"}));
     const std::string oracle = lib.string() + ".so";
     if (fs::is_directory(root_ / folder / "oracle")) {

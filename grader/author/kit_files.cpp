@@ -8,6 +8,7 @@
 #include <string>
 
 #include "grader/author/kit_update.h"
+#include "grader/spec/group_hints.h"
 #include "grader/spec/hints_used.h"
 #include "grader/spec/part.h"
 #include "grader/spec/work_log.h"
@@ -125,6 +126,9 @@ class KitList {
     const fs::path folder = fs::path("labs") / part.directory;
     const fs::path lib = fs::path("lib") / folder;
     add(root_ / folder / "part.toml", folder / "part.toml");
+    for (const char* may_be : {kTargetsFile, kHintsFile}) {
+      if (fs::exists(root_ / folder / may_be)) add(root_ / folder / may_be, folder / may_be);
+    }
     add_folder(folder / "interface", ending({".h", ".cuh"}));
     const std::string oracle = lib.string() + ".so";
     if (fs::is_directory(root_ / folder / "oracle")) {

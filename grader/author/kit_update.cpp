@@ -11,6 +11,7 @@
 
 #include "grader/author/runtime_packages.h"
 #include "grader/spec/files.h"
+#include "grader/spec/group_hints.h"
 
 namespace rooflab {
 namespace {
@@ -95,6 +96,7 @@ std::string course_in(const std::string& version) {
 
 bool is_read_by_students(const std::string& path) {
   return path.starts_with("handouts/") || path.ends_with("part.toml") ||
+         path.ends_with(kTargetsFile) || path.ends_with(kHintsFile) ||
          path.find("/interface/") != std::string::npos;
 }
 

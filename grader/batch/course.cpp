@@ -4,6 +4,7 @@
 
 #include "grader/batch/fingerprint.h"
 #include "grader/spec/course_spec.h"
+#include "grader/spec/group_hints.h"
 #include "grader/spec/hints_used.h"
 #include "grader/spec/work_log.h"
 
@@ -27,6 +28,7 @@ std::string part_print(const Installation& installation, const PartSpec& part,
                        const std::string& rest) {
   Fingerprint print;
   print.add(rest).add_file(part.root / "part.toml").add_file(part.root / "interface");
+  print.add_file(part.root / kTargetsFile).add_file(part.root / kHintsFile);
   print.add_file(installation.oracle_library(part.directory));
   print.add_file(installation.oracle_library(part.directory).replace_extension());
   for (const char* hidden : {"hidden.toml", "answers.key.toml"}) {
@@ -46,18 +48,16 @@ TaskSpec questions_of(const TaskSpec& task) {
   return asked;
 }
 
-/// What the part's free texts earn points for, by question.
-std::map<std::string, std::vector<RubricItem>> rubrics_of(const PartSpec& part,
-                                                          const std::filesystem::path& solutions) {
-  std::map<std::string, std::vector<RubricItem>> rubrics;
+/// The keys of a part's questions, work logs among them.
+std::map<std::string, AnswerKey> keys_of(const PartSpec& part,
+                                         const std::filesystem::path& solutions) {
+  std::map<std::string, AnswerKey> keys;
   for (const TaskSpec& task : part.tasks) {
     const auto file = solutions / part.directory / key_file_of(task);
     if (!is_text(task) || !std::filesystem::exists(file)) continue;
-    for (auto& [question, key] : load_answer_key(file, questions_of(task))) {
-      if (!key.rubric.empty()) rubrics[question] = std::move(key.rubric);
-    }
+    keys.merge(load_answer_key(file, questions_of(task)));
   }
-  return rubrics;
+  return keys;
 }
 
 }  // namespace
@@ -89,16 +89,15 @@ Course load_course(const Installation& installation, const Toolchain& toolchain,
   const CourseSpec spec = course_spec_or_none(installation.labs());
   course.hint_cost = spec.hint_cost;
   course.versions_graded_again = spec.versions_graded_again;
-  const std::string rest =
-      installation_print(installation, toolchain) +
-      fmt::format(" hints {} versions {}", spec.hint_cost, spec.versions_graded_again);
+  const std::string rest = installation_print(installation, toolchain) +
+                           fmt::format(" hints {} own numbers {} versions {}", spec.hint_cost,
+                                       spec.own_numbers, spec.versions_graded_again);
   for (const int number : parts) {
     PartSpec part = load_part(installation.labs(), installation.solutions(), number);
     course.versions[number] =
         fmt::format("rooflab {} ({}), CUDA {}", ROOFLAB_VERSION,
                     part_print(installation, part, rest).substr(0, kShown), toolchain.release());
-    auto rubrics = rubrics_of(part, installation.solutions());
-    if (!rubrics.empty()) course.rubrics[number] = std::move(rubrics);
+    course.keys[number] = keys_of(part, installation.solutions());
     course.parts.push_back(std::move(part));
   }
   return course;

@@ -21,8 +21,8 @@ struct Course {
   double hint_cost = 0;           ///< see CourseSpec
   int versions_graded_again = 0;  ///< likewise
 
-  /// Of each part, what its free texts earn points for, by question.
-  std::map<int, std::map<std::string, std::vector<RubricItem>>> rubrics = {};
+  /// Of each part, the keys of its questions.
+  std::map<int, std::map<std::string, AnswerKey>> keys = {};
 
   /// Every file that a submission may hold: "part1-metrics/gemv.cu", and those that the grader
   /// writes there: how many hints were shown, and the runs of a work log.

@@ -104,7 +104,8 @@ const char* state_of(const FreeText& text, bool given) {
 std::vector<HandQuestion> hand_questions_of(const PartSpec& part) {
   std::vector<HandQuestion> questions;
   for (const Asked& one : questions_of(part)) {
-    questions.push_back({.item = one.question.id, .max_points = one.question.points});
+    questions.push_back(
+        {.item = one.question.id, .max_points = one.question.points, .bonus = one.question.bonus});
   }
   return questions;
 }
@@ -148,14 +149,15 @@ std::vector<FreeText> free_texts(Store& store, const Course& course) {
 std::string rubric_page(const Course& course) {
   std::string page;
   for (const PartSpec& part : course.parts) {
-    const auto rubrics = course.rubrics.find(part.number);
-    if (rubrics == course.rubrics.end()) continue;
+    const auto keys = course.keys.find(part.number);
+    if (keys == course.keys.end()) continue;
     for (const auto& [task, question] : questions_of(part)) {
-      const auto rubric = rubrics->second.find(question.id);
-      if (rubric == rubrics->second.end()) continue;
-      page += fmt::format("## Part {}, {} ({} points)\n\n{}\n\n", part.number, question.id,
-                          format_points(question.points), question.prompt);
-      for (const RubricItem& item : rubric->second) {
+      const auto key = keys->second.find(question.id);
+      if (key == keys->second.end() || key->second.rubric.empty()) continue;
+      page += fmt::format("## Part {}, {} ({} points{})\n\n{}\n\n", part.number, question.id,
+                          format_points(question.points), question.bonus ? ", bonus" : "",
+                          question.prompt);
+      for (const RubricItem& item : key->second.rubric) {
         page += fmt::format("- {}: {}\n", format_points(item.points), item.text);
       }
       page += '\n';

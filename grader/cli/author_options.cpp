@@ -83,4 +83,20 @@ void add_compare_times_options(CLI::App& command, CompareTimesOptions& options) 
       ->excludes(measure);
 }
 
+void add_targets_options(CLI::App& command, TargetsOptions& options) {
+  auto* measure = command.add_flag(
+      "--measure", options.measure,
+      "Measure what is missing in targets.toml, and what other sources were measured of");
+  command.add_flag("--all", options.all, "Measure what is known as well")->needs(measure);
+  command.add_option("--part", options.parts, "Only this part; may be given several times")
+      ->check(CLI::Range(0, kLastPart))
+      ->allow_extra_args(false);
+  command.add_option("--task", options.tasks, "Only this task; may be given several times")
+      ->allow_extra_args(false);
+  command
+      .add_option("--gpu", options.gpus,
+                  "Only on this GPU; may be given several times (default: all of specs/gpus)")
+      ->allow_extra_args(false);
+}
+
 }  // namespace rooflab

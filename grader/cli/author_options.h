@@ -49,6 +49,15 @@ struct CompareTimesOptions {
   std::string json;                ///< a file, "-" for stdout, or empty
 };
 
+/// What `grader targets` is asked for.
+struct TargetsOptions {
+  bool measure = false;
+  bool all = false;                ///< to measure: what is known as well
+  std::vector<int> parts;          ///< empty: all
+  std::vector<std::string> tasks;  ///< empty: all
+  std::vector<std::string> gpus;   ///< empty: those of specs/gpus
+};
+
 /// What instructors and authors of a course ask for.
 struct AuthorOptions {
   VerifyOptions verify;
@@ -56,6 +65,7 @@ struct AuthorOptions {
   NewPartOptions new_part;
   CalibrateOptions calibrate;
   CompareTimesOptions compare_times;
+  TargetsOptions targets;
 };
 
 void add_verify_options(CLI::App& command, VerifyOptions& options);
@@ -63,5 +73,6 @@ void add_release_options(CLI::App& command, ReleaseOptions& options);
 void add_new_part_options(CLI::App& command, NewPartOptions& options);
 void add_calibrate_options(CLI::App& command, CalibrateOptions& options);
 void add_compare_times_options(CLI::App& command, CompareTimesOptions& options);
+void add_targets_options(CLI::App& command, TargetsOptions& options);
 
 }  // namespace rooflab

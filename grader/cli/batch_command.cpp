@@ -13,6 +13,7 @@
 #include "grader/batch/execute/local_executor.h"
 #include "grader/batch/free_text.h"
 #include "grader/batch/job_files.h"
+#include "grader/batch/neighbours.h"
 #include "grader/batch/outputs/class_words.h"
 #include "grader/batch/outputs/code_titles.h"
 #include "grader/cli/class_progress.h"
@@ -262,13 +263,15 @@ int grade_job(const std::string& folder, const Installation& installation) {
                           .task = {},
                           .case_number = {},
                           .seed = job.seed,
+                          .students = job.students,
                           .solutions = installation.solutions(),
                           .jobs = job.threads},
                          {.progress = [](const std::string&) {}}, nullptr, &revealed);
   result.submission = "the submission";
   auto texts = texts_in(sources_of(folder), grading.part());
   texts.merge(work_logs_in(result));
-  write_result(folder, std::move(result), grading.device().gpu().id, revealed, texts);
+  write_result(folder, std::move(result), grading.device().gpu().id, revealed, texts,
+               numbers_in(sources_of(folder), grading.part()));
   return 0;
 }
 

@@ -139,6 +139,7 @@ class InstalledWords {
     if (name == "--part") return parts();
     if (name == "--task") return tasks();
     if (name == "--case") return cases();
+    if (name == "--hint") return groups_with_hints();
     if (name == "--mistake") return names_of(verify::load_mistakes);
     if (name == "--right") return names_of(verify::load_right_submissions);
     if (name == "--gpu") return gpu_spec::list(installation_.gpus());
@@ -185,6 +186,20 @@ class InstalledWords {
     }
     Words words;
     for (std::ptrdiff_t i = 1; i <= most; ++i) words.push_back(fmt::to_string(i));
+    return words;
+  }
+
+  Words groups_with_hints() const {
+    const auto given = typed_.values.find("--task");
+    Words words;
+    for (const PartSpec& part : named_parts()) {
+      for (const TaskSpec& task : part.tasks) {
+        if (given == typed_.values.end() || given->second != task.id) continue;
+        for (const GroupSpec& group : task.groups) {
+          if (!group.hints.empty()) words.push_back(group.name);
+        }
+      }
+    }
     return words;
   }
 

@@ -13,6 +13,7 @@
 
 #include "grader/cli/course_progress.h"
 #include "grader/cli/grading.h"
+#include "grader/cli/info_commands.h"
 #include "grader/cli/kept_runs.h"
 #include "grader/cli/log_version.h"
 #include "grader/cli/output_files.h"
@@ -62,6 +63,14 @@ class GradeCommand {
       std::cerr << "grader: these points may not be those of the class: " << grading_.warning()
                 << '\n';
     }
+  }
+
+  /// The questions of a student whom the command line names, for a run of nothing else.
+  void ask() const {
+    if (options_.student.empty() || !options_.task) return;
+    if (find_task(part(), *options_.task).kind != TaskKind::answers) return;
+    show_tasks(out(), options_, installation_);
+    out() << '\n';
   }
 
   /// @param only of these tasks; empty: as the command line says
@@ -241,6 +250,8 @@ class GradeCommand {
             .only = only,
             .case_number = options_.case_number,
             .seed = seed_,
+            .students = options_.student.empty() ? std::vector<std::string>()
+                                                 : std::vector{options_.student},
             .solutions = installation_.solutions(),
             .jobs = std::max(1U, std::thread::hardware_concurrency())};
   }
@@ -259,6 +270,7 @@ int run_grade(const Options& options, const Installation& installation) {
   refuse_foreign_outputs(options);
   GradeCommand grading(options, installation);
   if (!options.watch) {
+    grading.ask();
     std::optional<VersionLog> log;
     if (options.log) {
       log.emplace(grading.part(), options.task.value_or(""), submission_of(options, installation),

@@ -6,13 +6,11 @@
 #include <cctype>
 
 #include "grader/author/starter.h"
-#include "grader/cli/grading.h"
-#include "grader/cli/typed_commands.h"
 #include "grader/pipeline/grade.h"
 #include "grader/report/text.h"
+#include "grader/spec/answers.h"
 #include "grader/spec/course_spec.h"
 #include "grader/spec/files.h"
-#include "grader/spec/hints_used.h"
 #include "grader/spec/part.h"
 #include "grader/spec/similar_name.h"
 
@@ -42,7 +40,30 @@ std::size_t name_width(const TaskSpec& task) {
   return width;
 }
 
-void show_cases(std::ostream& out, const TaskSpec& task) {
+/// What is asked, and what there is to choose from, in lines below the question's own.
+void show_prompt(std::ostream& out, const QuestionSpec& question) {
+  constexpr std::size_t kColumns = 86;
+  constexpr const char* kIndent = "              ";
+  const auto show = [&](const std::string& text) {
+    for (const std::string& line : wrap(text, kColumns)) out << kIndent << line << '\n';
+  };
+  show(question.prompt);
+  char letter = 'a';
+  for (const std::string& choice : question.choices) show(fmt::format("{}: {}", letter++, choice));
+}
+
+/// Whose numbers the questions are shown with: the student of the command line, else the one whom
+/// the submission names.
+std::string student_of(const Options& options, const Installation& installation,
+                       const PartSpec& part, const TaskSpec& task) {
+  if (!options.student.empty() || task.kind != TaskKind::answers) return options.student;
+  const SubmittedFile file =
+      read_submitted(submission_of(options, installation) / part.directory, task.file);
+  return file.state == SubmittedFile::State::present ? read_answers(file.text, task).student : "";
+}
+
+/// @param prompts shows what each question asks, too
+void show_cases(std::ostream& out, const TaskSpec& task, bool prompts) {
   const std::size_t width = name_width(task);
   const auto row = [&](const std::string& kind, const std::string& name, const std::string& text) {
     out << fmt::format("  {:>10}  {:<{}}{}{}\n", kind, name, text.empty() ? 0 : width,
@@ -69,7 +90,10 @@ void show_cases(std::ostream& out, const TaskSpec& task) {
   }
   for (const QuestionSpec& question : task.questions) {
     const std::string by = question.kind == QuestionKind::text ? ", read by a person" : "";
-    row("question", question.id, fmt::format("{} points{}", format_points(question.points), by));
+    row("question", question.id,
+        fmt::format("{}{} points{}", question.bonus ? "bonus, " : "",
+                    format_points(question.points), by));
+    if (prompts) show_prompt(out, question);
   }
   for (const SpeedSpec& speed : task.speeds) row("timed", speed.name, text_of(speed.parameters));
 }
@@ -84,22 +108,6 @@ std::string whole_code(std::string code) {
       !digits.empty() && digits.size() <= kDigits &&
       std::ranges::all_of(digits, [](unsigned char c) { return std::isdigit(c); });
   return is_number ? "RL" + std::string(kDigits - digits.size(), '0') + digits : code;
-}
-
-/// What a hint is on the way from a question to a near-answer.
-std::string step_name(std::size_t hint, std::size_t of) {
-  if (hint + 1 == of) return "a near-answer";
-  return hint == 0 ? "a question" : "an approach";
-}
-
-/// What the hints of a task have cost; empty where they are free.
-std::string price_words(double cost, const TaskSpec& task, std::size_t used) {
-  if (!(cost > 0)) return "";
-  const double points = maximum_points(task);
-  return fmt::format(
-      "hints cost points in this course, on your honour: {:.4g} % of {} each, {} of them now\n",
-      100 * cost, format_points(points),
-      format_points(std::min(points, cost * points * static_cast<double>(used))));
 }
 
 }  // namespace
@@ -164,38 +172,14 @@ int show_tasks(std::ostream& out, const Options& options, const Installation& in
     out << fmt::format("\n  {:<16} {} · {} points{} · {}\n", task.id, task.title,
                        format_points(maximum_points(task)), task.bonus ? " (bonus)" : "",
                        task.file);
-    show_cases(out, task);
-  }
-  return 0;
-}
-
-int show_hint(std::ostream& out, const Options& options, const Installation& installation) {
-  const PartSpec part =
-      load_part(installation.labs(), installation.solutions(), options.part.value());
-  const TaskSpec& task = find_task(part, options.task.value_or(""));
-  const auto folder = submission_of(options, installation) / part.directory;
-  if (!std::filesystem::is_directory(folder)) {
-    throw UsageError(fmt::format(
-        "there is no folder {} to note the hint in; name a submission with --submission",
-        folder.string()));
-  }
-  auto shown = read_hints_used(folder, part);
-  const auto known = static_cast<std::size_t>(shown[task.id]);
-  const std::size_t count = task.hints.size();
-  const std::size_t step = std::min(known, count - 1);
-  const bool again = known == count;
-  if (!again) {
-    shown[task.id] = static_cast<int>(step + 1);
-    write_hints_used(folder, shown);
-  }
-  out << fmt::format("{}, hint {} of {}{}: {}\n", task.id, step + 1, count, again ? ", again" : "",
-                     task.hints[step]);
-  out << price_words(hint_cost_of(installation.labs()), task, step + 1);
-  if (step + 1 == count) {
-    out << fmt::format("that is the last one; then: {}\n", grade_command(options, task.id));
-  } else {
-    out << fmt::format("hint {} is {}: {} --hint\n", step + 2, step_name(step + 1, count),
-                       grade_command(options, task.id));
+    const std::string student = student_of(options, installation, part, task);
+    if (draws_numbers(task)) {
+      out << fmt::format("  {:>10}  {}\n", "numbers",
+                         student.empty() ? "the page's; yours with --student and your ID"
+                                         : "those of " + one_line(student));
+    }
+    show_cases(out, asked_of(task, part.number, student),
+               options.task.has_value() || !student.empty());
   }
   return 0;
 }

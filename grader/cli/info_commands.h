@@ -16,8 +16,6 @@ int part_of_task(const Installation& installation, const std::string& task);
 
 int list_all_parts(std::ostream& out, const Installation& installation);
 int show_tasks(std::ostream& out, const Options& options, const Installation& installation);
-/// The next hint of a task; how many were shown is kept in the submission's folder of the part.
-int show_hint(std::ostream& out, const Options& options, const Installation& installation);
 /// The codes that have a page, sorted.
 std::vector<std::string> known_codes(const Installation& installation);
 int explain_code(std::ostream& out, const Options& options, const Installation& installation);

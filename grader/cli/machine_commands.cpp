@@ -164,7 +164,9 @@ std::string target_words(const SpeedSpec& speed, const Oracle& oracle,
     const Roofline roofline = roofline_of(oracle.work(speed.parameters), gpu);
     std::string words = fmt::format("{:<16} roofline {:>9}, {} bound", speed.name,
                                     format_time_us(roofline.time_us), roofline.bound);
-    if (maximum_points(speed) > 0) {
+    if (speed.is_for_answer) {
+      words += "; points for a right answer, whatever its time";
+    } else if (maximum_points(speed) > 0) {
       words += fmt::format("; full marks at {:>9}",
                            format_time_us(roofline.time_us / speed.full_efficiency));
     }
@@ -177,7 +179,8 @@ std::string target_words(const SpeedSpec& speed, const Oracle& oracle,
 void show_timed_tasks(std::ostream& out, const gpu_spec::GpuSpec& gpu,
                       const Installation& installation) {
   for (const int number : list_parts(installation.labs())) {
-    const PartSpec part = load_part(installation.labs(), installation.solutions(), number);
+    const PartSpec part =
+        with_targets_of(load_part(installation.labs(), installation.solutions(), number), gpu);
     const OracleLibrary oracles(installation, part.directory);
     for (const TaskSpec& task : part.tasks) {
       for (const SpeedSpec& speed : task.speeds) {

@@ -6,11 +6,13 @@
 #include "grader/cli/compare_times_command.h"
 #include "grader/cli/completion_command.h"
 #include "grader/cli/grade_command.h"
+#include "grader/cli/hint_command.h"
 #include "grader/cli/info_commands.h"
 #include "grader/cli/machine_commands.h"
 #include "grader/cli/new_part_command.h"
 #include "grader/cli/options.h"
 #include "grader/cli/release_command.h"
+#include "grader/cli/targets_command.h"
 #include "grader/cli/update_command.h"
 #include "grader/cli/verify_command.h"
 #include "grader/cli/welcome.h"
@@ -70,6 +72,8 @@ int run(Options options) {
       return calibrate_gpu(std::cout, options.author.calibrate, installation);
     case Options::Command::compare_times:
       return compare_times_with_model(std::cout, options.author.compare_times, installation);
+    case Options::Command::targets:
+      return course_targets(std::cout, options.author.targets, installation);
     case Options::Command::completion:
       return print_completion(std::cout, options.shell);
     case Options::Command::complete_words:

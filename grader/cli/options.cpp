@@ -19,7 +19,7 @@ constexpr const char* kAbout = R"(Grades the labs of the course on a GPU, real o
   grader                      where you are, and what is next
   grader --part 1             grade a part
   grader --task gemv          grade a task; with --case 2 one case of it
-  grader --task gemv --hint   the next hint for it
+  grader --task gemv --hint   the next hint for it, or for what failed first
   grader explain RL0301       what a diagnosis means
 )";
 
@@ -42,6 +42,21 @@ void add_seed(CLI::App& command, std::optional<Seed>& seed, const char* about) {
   command.add_option_function<std::string>("--seed", read, about)->type_name("SEED");
 }
 
+void add_student(CLI::App& app, std::string& student) {
+  const auto read = [&student](const std::string& text) {
+    const auto id = student_id(text);
+    if (!id) {
+      throw CLI::ValidationError(
+          "--student", "this is no ID; one has up to 100 bytes of UTF-8 and no control characters");
+    }
+    student = *id;
+  };
+  app.add_option_function<std::string>(
+         "--student", read,
+         "Your ID: ask questions with your own numbers (default: the one in answers.toml)")
+      ->type_name("ID");
+}
+
 void add_grade_options(CLI::App& app, Options& options, Flags& flags) {
   app.add_option("--part", options.part, "Number of the part to grade")
       ->check(CLI::Range(0, kLastPart));
@@ -50,6 +65,7 @@ void add_grade_options(CLI::App& app, Options& options, Flags& flags) {
       ->check(CLI::Range(1, 1000000));
   app.add_option("--submission", options.submission,
                  "Folder with the layout of starter/ (default: starter)");
+  add_student(app, options.student);
   app.add_option("--device", options.device,
                  "auto, cuda[:index] or sim[:gpu] (default: that of labs/course.toml, or auto)");
   app.add_flag("--any-gpu", options.any_gpu,
@@ -58,8 +74,18 @@ void add_grade_options(CLI::App& app, Options& options, Flags& flags) {
   app.add_option("--html", options.html, "Write the report here (default: out/part<N>.html)");
   app.add_option("--trace", options.trace, "Write what the device did as a Chrome trace");
   add_seed(app, options.seed, "Seed of the inputs, to replay a grade");
-  app.add_flag("--list", flags.list, "List the part's tasks and cases, and grade nothing");
-  app.add_flag("--hint", flags.hint, "Show the next hint for the task, and grade nothing");
+  app.add_flag("--list", flags.list,
+               "List the part's tasks, cases and questions, and grade nothing");
+  const auto hint = [&](const std::string& group) {
+    flags.hint = true;
+    options.hint_group = group;
+  };
+  app.add_option_function<std::string>("--hint", hint,
+                                       "Show the next hint for the task, and grade nothing: for "
+                                       "the function or question of that name, or else for the "
+                                       "one that failed first in the last run")
+      ->expected(0, 1)
+      ->type_name("[NAME]");
   app.add_option_function<std::vector<std::string>>(
          "--log",
          [&options](const std::vector<std::string>& words) {
@@ -181,6 +207,9 @@ void add_author_commands(CLI::App& app, Options& options) {
   add_compare_times_options(*add("compare-times", "Hold the time model against measured times",
                                  Options::Command::compare_times),
                             author.compare_times);
+  add_targets_options(*add("targets", "Show or measure what full marks for speed ask for by GPU",
+                           Options::Command::targets),
+                      author.targets);
   add("completion", "Print the tab completion of a shell", Options::Command::completion)
       ->add_option("shell", options.shell, "bash or zsh")
       ->required()

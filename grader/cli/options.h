@@ -53,6 +53,7 @@ struct Options {
     new_part,
     calibrate,
     compare_times,
+    targets,
     completion,
     complete_words,
     update,
@@ -64,12 +65,14 @@ struct Options {
   std::optional<std::string> task;
   std::optional<int> case_number;
   std::string submission;  ///< empty: starter/ of the checkout
+  std::string student;     ///< as student_id() gives it; empty: whom the submission names
   std::string device;      ///< empty: the course's
   bool any_gpu = false;    ///< also one that the course does not list
   std::string json;        ///< a file, "-" for stdout, or empty
   std::string html;        ///< a file, or empty for out/part<N>.html
   std::string trace;
   std::optional<Seed> seed;
+  std::string hint_group;  ///< hint: of which group, or the task itself; empty: what failed last
   bool watch = false;
   /// Keeps the run in the work log, with what is expected of it; empty where the log's file says
   /// it.

@@ -191,17 +191,24 @@ class ResultsInOrder {
   std::size_t next_ = 0;
 };
 
-/// Tells which hints were shown, and takes what the course asks for them, down to 0 points.
+/// Tells which hints were shown, and takes what the course asks for them, down to 0 points: a share
+/// of the task's points for a hint of the task, of its group's for one of a group.
 void add_hints(const TaskSpec& task, const std::map<std::string, int>& shown, double hint_cost,
                TaskResult& result) {
-  HintUse& hints = result.hints;
-  hints.of = static_cast<int>(task.hints.size());
-  const auto found = shown.find(task.id);
-  if (found == shown.end()) return;
-  hints.shown = found->second;
-  const double price = hint_cost * hints.shown * result.max_score;
-  hints.points = rounded_points(std::min(price, result.score));
-  result.score = rounded_points(result.score - hints.points);
+  double price = 0;
+  const auto add = [&](const std::string& name, std::size_t of, double points) {
+    const auto found = shown.find(name);
+    const int used = found == shown.end() ? 0 : found->second;
+    result.hints.shown += used;
+    result.hints.of += static_cast<int>(of);
+    price += hint_cost * used * points;
+  };
+  add(hints_name(task), task.hints.size(), result.max_score);
+  for (const GroupSpec& group : task.groups) {
+    add(hints_name(task, group), group.hints.size(), result.max_score > 0 ? group.points : 0);
+  }
+  result.hints.points = rounded_points(std::min(price, result.score));
+  result.score = rounded_points(result.score - result.hints.points);
 }
 
 /// Grades what was built, several tasks at a time where no run's time suffers from another's.
@@ -258,7 +265,8 @@ const TaskSpec& find_task(const PartSpec& part, const std::string& id) {
                                fmt::join(names, ", "), did_you_mean(id, names)));
 }
 
-GradeResult grade(const PartSpec& part, const GradeRequest& request, const GradeTools& tools) {
+GradeResult grade(const PartSpec& course, const GradeRequest& request, const GradeTools& tools) {
+  const PartSpec part = with_targets_of(course, tools.device.gpu());
   const auto tasks = chosen_tasks(part, request);
   check_submission(part, request.submission);
 

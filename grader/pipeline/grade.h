@@ -33,10 +33,14 @@ struct GradeRequest {
   std::optional<int>
       case_number;  ///< only this public case, from 1; then nothing is timed or scored
   Seed seed;
+  /// Whom the submission may be of, as student_id() gives it, the likeliest first; "" is nobody,
+  /// who has the page's own numbers. Without any the submission's own word counts.
+  std::vector<std::string> students = {};
   std::filesystem::path solutions;  ///< answer keys, where there are any
   double hint_cost = 0;             ///< see CourseSpec
   int versions_graded_again = 0;    ///< likewise, of each work log
   unsigned jobs = 1;                ///< builds at a time, and tasks where the device allows it
+  bool times_only = false;  ///< only timed cases, each once: of authors, who know that it is right
 };
 
 /// What the stages work with; tests put fakes here.

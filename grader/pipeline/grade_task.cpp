@@ -87,7 +87,9 @@ class TaskGrader {
     }
     if (!is_buildable() || !is_allowed()) return result_;
     if (!task_.oracle.empty()) oracle_ = scene_.tools.oracle(task_.oracle);
-    const auto cases = chosen_cases(task_, scene_.request.case_number, scene_.tools.device);
+    const auto cases = scene_.request.times_only
+                           ? std::vector<NumberedCase>()
+                           : chosen_cases(task_, scene_.request.case_number, scene_.tools.device);
     if (cases.empty() && scene_.request.case_number) {
       const auto& spec = task_.cases.at(static_cast<std::size_t>(*scene_.request.case_number) - 1);
       return end(Verdict::not_applicable, explain_not_applicable(gpu().name, spec.peak, context()));
@@ -204,7 +206,7 @@ class TaskGrader {
              .shows_memory = speed.shows_memory,
              .group = speed.groups.front()},
             0,
-            maximum_points(speed) > 0,
+            maximum_points(speed) > 0 && !scene_.request.times_only,
             std::max(kLeastShareOfWork, std::pow(0.5, too_slow_))};
   }
 
@@ -224,9 +226,23 @@ class TaskGrader {
     if (judgement.verdict == Verdict::suspect) {
       suspect(speed, std::move(judgement.diagnostics.front()));
     } else {
+      tell_timed_alone(speed, judgement);
       scores_.lose(speed.groups, std::move(judgement));
     }
     return std::nullopt;
+  }
+
+  /// A timed case runs once the cases of its groups have passed, so the size is what matters.
+  static void tell_timed_alone(const SpeedSpec& speed, Judgement& judgement) {
+    if (judgement.diagnostics.empty()) return;
+    Diagnostic& story = judgement.diagnostics.front();
+    story.message = fmt::format("at the timed size alone, {}: {}", speed.name, story.message);
+    story.notes.push_back(fmt::format("all other cases of {} pass",
+                                      speed.groups.size() == 1 ? "this group" : "these groups"));
+    if (story.code != "RL0401") return;
+    story.help =
+        "look for what changes with the size: more elements than the grid has threads, an index or "
+        "a count that overflows, a buffer of a fixed size";
   }
 
   /// Scores the time of one case. False when it ends the task.

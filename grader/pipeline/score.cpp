@@ -9,6 +9,7 @@ double rounded_points(double points) { return std::round(points * 100) / 100; }
 
 double speed_share(const SpeedSpec& speed, double efficiency) {
   if (maximum_points(speed) == 0 || !(efficiency > speed.zero_efficiency)) return 0;
+  if (speed.is_for_answer) return 1;
   const double share = std::log(efficiency / speed.zero_efficiency) /
                        std::log(speed.full_efficiency / speed.zero_efficiency);
   return std::min(share, 1.0);

@@ -8,7 +8,8 @@ namespace rooflab {
 double rounded_points(double points);
 
 /// The share of a timed case's points that an efficiency earns: none at zero_efficiency, all at
-/// full_efficiency, linear in log(efficiency) between. One that is no number earns none.
+/// full_efficiency, linear in log(efficiency) between. One that is no number earns none. Where
+/// speed tells nothing (SpeedSpec::is_for_answer), any efficiency that is known earns all.
 double speed_share(const SpeedSpec& speed, double efficiency);
 
 /// Points for the time of a timed case, rounded to a hundredth.

@@ -54,6 +54,13 @@ TEST(SpeedPointsTest, EfficiencyThatIsNoNumberEarnsNothing) {
   EXPECT_EQ(speed_points(speed(0.02, 0.12, 10), -1), 0);
 }
 
+TEST(SpeedPointsTest, WhereSpeedTellsNothingAnyKnownTimeOfARightAnswerEarnsAll) {
+  SpeedSpec spec = speed(0, 0, 8);
+  spec.is_for_answer = true;
+  EXPECT_EQ(speed_points(spec, 0.001), 8);
+  EXPECT_EQ(speed_points(spec, 0), 0);
+}
+
 TEST(SpeedPointsTest, ATimeThatIsOnlyShownEarnsNothing) {
   EXPECT_EQ(speed_points(SpeedSpec{}, 0.5), 0);
 }

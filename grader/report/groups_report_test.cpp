@@ -115,6 +115,32 @@ TEST(GroupsReport, HtmlHasATableOfGroupsAndEscapesTheirNames) {
   EXPECT_THAT(to_html(result_of(task), gpu), Not(HasSubstr("class=\"groups\"")));
 }
 
+TEST(GroupsReport, HtmlShowsWhatWasAskedAndInAKitWhichQuestionsAreOpen) {
+  TaskResult task = half_right();
+  task.groups = {{"ridge", "Where for 25.2 & 1420?", Verdict::pass, 1, 1},
+                 {"time", "How long?", Verdict::not_implemented, 0, 1}};
+  task.cases = {{"ridge", Verdict::pass, false, "ridge"},
+                {"time", Verdict::not_implemented, false, "time"}};
+  gpu_spec::GpuSpec gpu;
+  gpu.peak_flops["fp32"] = 1e12;
+  gpu.dram_bytes_per_second = 1e11;
+  EXPECT_THAT(to_html(result_of(task), gpu), HasSubstr("<th>question</th><th>verdict</th>"));
+  task.graded_later = 2;
+  const std::string html = to_html(result_of(task), gpu);
+  EXPECT_THAT(html, HasSubstr("ridge <small>Where for 25.2 &amp; 1420?</small></td><td>answered"));
+  EXPECT_THAT(html, HasSubstr("time <small>How long?</small></td><td>open"));
+}
+
+TEST(GroupsReport, AFurtherAnswerIsToldWithItsQuestion) {
+  TaskResult task = half_right();
+  task.diagnostics[1].code = "RL0408";
+  task.diagnostics[1].evidence = {"Where is it for 25.2?"};
+  EXPECT_THAT(on_terminal(task), HasSubstr("also[RL0408]"));
+  EXPECT_THAT(on_terminal(task), HasSubstr("\n  Where is it for 25.2?\n"));
+  task.diagnostics[1].code = "RL0401";
+  EXPECT_THAT(on_terminal(task), Not(HasSubstr("Where is it")));
+}
+
 TEST(GroupsReport, EvidenceKeepsThem) {
   const TaskResult task = from_evidence(to_evidence(result_of(half_right()))).tasks.at(0);
   ASSERT_EQ(task.groups.size(), 3U);

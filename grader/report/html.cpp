@@ -321,9 +321,30 @@ std::string counters_html(const TaskResult& task) {
          rows + "</table></div></details>\n";
 }
 
+/// Whether its groups are questions, of which each is a case by itself.
+bool asks_questions(const TaskResult& task) {
+  return !task.cases.empty() && std::ranges::all_of(task.cases, [](const CaseResult& one) {
+    return one.name == one.group;
+  });
+}
+
+/// What is asked, where nobody says yet whether an answer is right.
+std::string questions_html(const TaskResult& task) {
+  std::string rows;
+  for (const GroupResult& group : task.groups) {
+    rows +=
+        fmt::format("<tr><td>{} <small>{}</small></td><td>{}</td></tr>\n", escape_html(group.name),
+                    escape_html(group.title), group.verdict == Verdict::pass ? "answered" : "open");
+  }
+  return "<div class=\"wide\"><table class=\"groups\"><thead><tr><th>question</th><th>answer</th>"
+         "</tr></thead><tbody>\n" +
+         rows + "</tbody></table></div>\n";
+}
+
 /// What each group of cases earns; nothing where a task has only one.
 std::string groups_html(const TaskResult& task) {
-  if (task.groups.size() < 2 || task.graded_later > 0) return {};
+  if (task.groups.size() < 2) return {};
+  if (task.graded_later > 0) return asks_questions(task) ? questions_html(task) : std::string();
   std::string rows;
   for (const GroupResult& group : task.groups) {
     const std::string name = name_of(group.verdict);
@@ -334,9 +355,10 @@ std::string groups_html(const TaskResult& task) {
         group.title.empty() ? "" : " <small>" + escape_html(group.title) + "</small>", name,
         words_of(name), format_points(group.score), format_points(group.max_score));
   }
-  return "<div class=\"wide\"><table class=\"groups\"><thead><tr><th>group of "
-         "cases</th><th>verdict</th>"
-         "<th>points</th></tr></thead><tbody>\n" +
+  return fmt::format(
+             "<div class=\"wide\"><table class=\"groups\"><thead><tr><th>{}</th><th>verdict</th>"
+             "<th>points</th></tr></thead><tbody>\n",
+             asks_questions(task) ? "question" : "group of cases") +
          rows + "</tbody></table></div>\n";
 }
 

@@ -244,6 +244,9 @@ void print_further(std::ostream& out, const Diagnostic& diagnostic, const Painte
   if (diagnostic.line > 0) {
     out << fmt::format(" --> {}:{}\n", one_line(diagnostic.file), diagnostic.line);
   }
+  if (diagnostic.code != "RL0408") return;
+  // Each answer is a story of its own, which begins with what was asked.
+  for (const std::string& line : diagnostic.evidence) out << "  " << one_line(line) << '\n';
 }
 
 /// A right answer that leaks memory, is slow or takes too much gets a warning; a time that cannot

@@ -61,6 +61,11 @@ CourseSpec load_course_spec(const std::filesystem::path& labs) {
     }
     hints.finish();
   });
+  reader.maybe("questions", [&](const toml::table& inner) {
+    TableReader questions(inner, file, "[questions]");
+    course.own_numbers = questions.boolean_or("own_numbers", true);
+    questions.finish();
+  });
   reader.maybe("work_log", [&](const toml::table& inner) {
     TableReader log(inner, file, "[work_log]");
     const std::int64_t again = log.integer("grade_again");

@@ -39,13 +39,13 @@ std::vector<GroupSpec> groups_of_functions(const TaskSpec& task) {
   return groups;
 }
 
+}  // namespace
+
 std::vector<std::string> names_of(const std::vector<GroupSpec>& groups) {
   std::vector<std::string> names;
   for (const GroupSpec& group : groups) names.push_back(group.name);
   return names;
 }
-
-}  // namespace
 
 std::string function_of(const CaseSpec& spec) {
   const auto found = spec.parameters.find("function");

@@ -8,6 +8,8 @@ namespace rooflab {
 /// The group of a task whose cases are all worth something together only.
 inline constexpr const char* kOnlyGroup = "all";
 
+std::vector<std::string> names_of(const std::vector<GroupSpec>& groups);
+
 /// The groups of a work log, which the grader judges by its form.
 inline constexpr const char* kLoggedVersions = "versions";
 inline constexpr const char* kLogEntries = "entries";

@@ -10,20 +10,30 @@
 namespace rooflab {
 namespace {
 
-/// A part has some ten tasks; a file of this size names hundreds.
+/// A part has some ten tasks with up to twenty groups; a file of this size names hundreds.
 constexpr std::size_t kLargestHints = 16U << 10;
 
 }  // namespace
+
+std::string hints_name(const TaskSpec& task) { return task.id; }
+
+std::string hints_name(const TaskSpec& task, const GroupSpec& group) {
+  return task.id + "/" + group.name;
+}
 
 std::map<std::string, int> hints_in(const std::string& text, const PartSpec& part) {
   if (text.size() > kLargestHints) return {};
   try {
     const toml::table table = parse_toml_text(text, kHintsUsedFile);
     std::map<std::string, int> shown;
+    const auto take = [&](const std::string& name, const std::vector<std::string>& hints) {
+      const auto count = table[name].value_exact<std::int64_t>();
+      const auto most = static_cast<std::int64_t>(hints.size());
+      if (count && *count >= 1 && *count <= most) shown[name] = static_cast<int>(*count);
+    };
     for (const TaskSpec& task : part.tasks) {
-      const auto count = table[task.id].value_exact<std::int64_t>();
-      const auto most = static_cast<std::int64_t>(task.hints.size());
-      if (count && *count >= 1 && *count <= most) shown[task.id] = static_cast<int>(*count);
+      take(hints_name(task), task.hints);
+      for (const GroupSpec& group : task.groups) take(hints_name(task, group), group.hints);
     }
     return shown;
   } catch (const SpecError&) {
@@ -43,7 +53,11 @@ void write_hints_used(const std::filesystem::path& folder,
   std::string text =
       "# Written by grader --hint: how many hints of each task were shown. Hand it in with the "
       "rest.\n";
-  for (const auto& [task, count] : shown) text += fmt::format("{} = {}\n", task, count);
+  for (const auto& [name, count] : shown) {
+    const bool is_bare = name.find('/') == std::string::npos;
+    text +=
+        is_bare ? fmt::format("{} = {}\n", name, count) : fmt::format("\"{}\" = {}\n", name, count);
+  }
   write_file_atomically(folder / kHintsUsedFile, text);
 }
 

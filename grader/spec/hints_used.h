@@ -13,7 +13,12 @@ namespace rooflab {
 /// ignores it in starter/.
 inline constexpr const char* kHintsUsedFile = "hints_used.toml";
 
-/// How many hints of each task were shown: task -> 1 to the number that it has. What a hand-in says
+/// The name under which hints of a task are counted, and of one of its groups: "counters",
+/// "counters/gemm_cost".
+std::string hints_name(const TaskSpec& task);
+std::string hints_name(const TaskSpec& task, const GroupSpec& group);
+
+/// How many hints were shown: hints_name() -> 1 to the number that there are. What a hand-in says
 /// may be anything: a file that is too large, no TOML, or no file counts as none, as does an entry
 /// of another task or with another value.
 /// @param folder the part's folder of a submission

@@ -21,6 +21,8 @@ class HintsUsedTest : public testing::Test {
       TaskSpec task;
       task.id = id;
       task.hints = {"why?", "so", "thus"};
+      task.groups = {{.name = "small", .title = {}, .points = 1, .hints = {"what?", "it", "that"}},
+                     {.name = "large", .title = {}, .points = 1}};
       part_.tasks.push_back(task);
     }
   }
@@ -38,6 +40,16 @@ TEST_F(HintsUsedTest, WhatWasWrittenIsRead) {
   write_hints_used(folder_.path(), {{"gemm", 1}, {"gemv", 3}});
   EXPECT_THAT(read_hints_used(folder_.path(), part_),
               ElementsAre(Pair("gemm", 1), Pair("gemv", 3)));
+}
+
+TEST_F(HintsUsedTest, ThoseOfAGroupAreCountedApart) {
+  write_hints_used(folder_.path(), {{"gemm", 1}, {"gemm/small", 2}});
+  EXPECT_THAT(read_file(folder_.path() / kHintsUsedFile),
+              testing::EndsWith("\ngemm = 1\n\"gemm/small\" = 2\n"));
+  EXPECT_THAT(read_hints_used(folder_.path(), part_),
+              ElementsAre(Pair("gemm", 1), Pair("gemm/small", 2)));
+  EXPECT_THAT(read("\"gemm/large\" = 1\n\"gemm/none\" = 1\n"), IsEmpty());
+  EXPECT_THAT(read("[gemm]\nsmall = 1\n"), IsEmpty());
 }
 
 TEST_F(HintsUsedTest, OfAForgedFileOnlyWhatCanBeCounts) {

@@ -9,7 +9,10 @@
 #include <regex>
 #include <set>
 
+#include "grader/spec/answers.h"
+#include "grader/spec/group_hints.h"
 #include "grader/spec/groups.h"
+#include "grader/spec/read_draws.h"
 #include "grader/spec/toml_reader.h"
 #include "grader/spec/work_log.h"
 
@@ -175,7 +178,8 @@ SpeedSpec read_speed(const toml::table& table, const std::filesystem::path& file
   return speed;
 }
 
-QuestionSpec read_question(const toml::table& table, const std::filesystem::path& file) {
+QuestionSpec read_question(const toml::table& table, const std::filesystem::path& file,
+                           const std::vector<QuestionSpec>& earlier) {
   TableReader reader(table, file, "[[task.question]]");
   QuestionSpec question;
   question.id = reader.text("id");
@@ -185,7 +189,20 @@ QuestionSpec read_question(const toml::table& table, const std::filesystem::path
   question.prompt = reader.text("prompt");
   question.choices = reader.texts("choices");
   question.points = points(reader, "points", 0);
+  question.bonus = reader.boolean_or("bonus", false);
+  reader.maybe("draws", [&](const toml::table& draws) {
+    question.pattern = question.prompt;
+    read_draws(draws, file, earlier, question);
+  });
   reader.finish();
+  if (question.id == kStudentKey) {
+    throw reader.error("id", "`student` is whose answers a file has, and no question",
+                       "name the question otherwise");
+  }
+  if (question.bonus && question.kind != QuestionKind::text) {
+    throw reader.error("bonus", fmt::format("question \"{}\" is judged by a machine", question.id),
+                       "make it free text, for which people give points, or remove bonus");
+  }
   if ((question.kind == QuestionKind::choice) != (question.choices.size() > 1)) {
     throw reader.error("choices",
                        fmt::format("question \"{}\" of its kind cannot have {} choices",
@@ -281,18 +298,6 @@ void check_withheld(const TableReader& reader, const TaskSpec& task,
   }
 }
 
-/// A student's next step is always there: from a question by way of an approach to a near-answer.
-std::vector<std::string> read_hints(TableReader& reader, const std::string& task) {
-  constexpr std::size_t kSteps = 3;
-  std::vector<std::string> hints = reader.texts("hints");
-  if (hints.size() != kSteps || std::ranges::find(hints, "") != hints.end()) {
-    throw reader.error("hints",
-                       fmt::format("task {} does not have {} hints with a text", task, kSteps),
-                       "write a question, an approach and a near-answer");
-  }
-  return hints;
-}
-
 /// What the grader finds first in a starter that is wrong on purpose.
 std::optional<simgpu::Code> read_starter_finds(TableReader& reader, const TaskSpec& task) {
   const std::string text = reader.text_or("starter_finds", "");
@@ -330,7 +335,7 @@ TaskSpec read_task(const toml::table& table, const std::filesystem::path& file) 
   task.withheld = reader.texts("withheld");
   check_withheld(reader, task, file.parent_path().parent_path() / "toolkit");
   task.libraries = reader.texts("libraries");
-  task.hints = read_hints(reader, task.id);
+  task.hints = read_hints(reader, "hints", "task " + task.id);
   task.host_time_limit_s = reader.number_or("host_time_limit_s", 10);
   if (!(task.host_time_limit_s >= 1 && task.host_time_limit_s <= 3600)) {
     throw reader.error("host_time_limit_s", "the host's time limit is not between 1 and 3600 s",
@@ -350,7 +355,7 @@ TaskSpec read_task(const toml::table& table, const std::filesystem::path& file) 
     task.cases.push_back(std::move(spec));
   });
   reader.each("question", [&](const toml::table& inner) {
-    task.questions.push_back(read_question(inner, file));
+    task.questions.push_back(read_question(inner, file, task.questions));
   });
   complete_groups(task);  // timed cases may name what follows from the cases
   reader.each("ratio",
@@ -366,6 +371,7 @@ TaskSpec read_task(const toml::table& table, const std::filesystem::path& file) 
   });
   complete_groups(task);
   reader.finish();
+  if (task.kind == TaskKind::answers) task = asked_of(task, 0, "");
   check_task(reader, task);
   check_groups(reader, task);
   return task;
@@ -486,6 +492,8 @@ void add_hidden_counts(PartSpec& part, const std::filesystem::path& file) {
 PartSpec read_part_folder(const std::filesystem::path& folder,
                           const std::filesystem::path& solutions) {
   PartSpec part = read_part(folder);
+  add_targets(load_targets(part.root / kTargetsFile), part);
+  add_group_hints(part.root / kHintsFile, part);
   const std::filesystem::path hidden = solutions / part.directory / "hidden.toml";
   const std::filesystem::path counts = part.root / kHiddenCounts;
   if (std::filesystem::exists(hidden)) {

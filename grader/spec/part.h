@@ -8,7 +8,9 @@
 #include <vector>
 
 #include "grader/contract/problem.h"
+#include "grader/spec/draws.h"
 #include "grader/spec/ladder.h"
+#include "grader/spec/targets.h"
 #include "simgpu/codes/code.h"
 
 namespace rooflab {
@@ -30,6 +32,7 @@ struct GroupSpec {
   std::string name;   ///< "edges"
   std::string title;  ///< what its cases have in common; may be empty
   double points = 0;
+  std::vector<std::string> hints = {};  ///< of its own, three or none: as those of a task
 };
 
 struct CaseSpec {
@@ -74,6 +77,9 @@ struct SpeedSpec {
   Values parameters;
   double zero_efficiency = 0;  ///< no points at or below
   double full_efficiency = 0;  ///< all points at or above
+  /// What was found on GPUs: the two above hold where there is nothing of a GPU, nor of its kind.
+  std::vector<Reached> reached = {};
+  bool is_for_answer = false;  ///< on this GPU a right answer has the points, whatever its time
   std::string peak = "fp32";   ///< the roof of the report's plot: a key of GpuSpec::peak_flops
   bool sampled = false;        ///< see RunRequest::sampled
   bool shows_memory = false;   ///< the report says how much device memory the call took
@@ -95,9 +101,12 @@ enum class QuestionKind : std::uint8_t { number, choice, text };
 struct QuestionSpec {
   std::string id;
   QuestionKind kind = QuestionKind::number;
-  std::string prompt;
+  std::string prompt;                ///< of a loaded part with the page's own numbers
   std::vector<std::string> choices;  ///< "a" is the first
   double points = 0;                 ///< of `text`: given by hand, not part of the task's maximum
+  bool bonus = false;                ///< of `text`: its points are beside the part's maximum, too
+  std::vector<Draw> draws = {};      ///< numbers that differ from student to student
+  std::string pattern = {};          ///< where it draws, the prompt with "{n}" for the number n
 };
 
 struct TaskSpec {
@@ -167,6 +176,13 @@ std::vector<std::string> submitted_files(const PartSpec& part);
 double maximum_points(const SpeedSpec& speed);
 /// The most points that a task can give: its own and those of its timed cases.
 double maximum_points(const TaskSpec& task);
+
+/// The task as a student is asked it: prompts have their numbers, and groups their prompts.
+/// @param student as student_id() gives it; empty: the page's own numbers
+TaskSpec asked_of(const TaskSpec& task, int part, const std::string& student);
+
+/// Whether some question of the task asks different students for different numbers.
+bool draws_numbers(const TaskSpec& task);
 
 /// Reads the part.toml of a part's folder, and its hidden cases or how many of them there are, as
 /// load_part() does.

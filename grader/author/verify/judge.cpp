@@ -160,7 +160,8 @@ class SolutionTask {
       judge_.fail(
           task_.id,
           fmt::format("{} on a {}: an efficiency of {:.4g} is {:.2f}x its target of {:.4g}, and "
-                      "has to be {}x; make the solution faster, or lower full_efficiency",
+                      "has to be {}x; measure its targets (grader targets --measure), or make the "
+                      "solution faster",
                       timing.at("name").get<std::string>(), graded_.gpu.name, efficiency, margin,
                       target, kSpeedMargin));
     }

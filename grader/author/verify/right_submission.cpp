@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "grader/author/verify/ran.h"
 #include "grader/author/verify/read_grade.h"
@@ -38,6 +39,24 @@ bool is_advice(const json& diagnostic) {
   return code && code->role() == simgpu::CodeRole::advice;
 }
 
+/// What a naive submission earns for its times; nothing where that is next to nothing. Where speed
+/// tells nothing on this GPU (a target of 0), its points are those of a right answer.
+std::vector<std::string> undue_points(const json& result) {
+  constexpr double kMostOfSpeed = 0.15;
+  double points = 0;
+  double most = 0;
+  for (const json& timing : result.at("timings")) {
+    if (timing.at("target_efficiency").get<double>() == 0) continue;
+    points += timing.at("points").get<double>();
+    most += timing.at("max_points").get<double>();
+  }
+  if (points <= kMostOfSpeed * most + kHundredth) return {};
+  return {
+      fmt::format("it is naive, and earns {:g} of {:g} points for its speed; measure what it "
+                  "reaches: build/bin/grader targets --measure",
+                  points, most)};
+}
+
 /// What a grade does wrong to a submission that is right.
 std::vector<std::string> faults_of(const json& result, const Graded& graded,
                                    const RightSubmission& right) {
@@ -62,6 +81,7 @@ std::vector<std::string> faults_of(const json& result, const Graded& graded,
     if (is_advice(diagnostic)) continue;
     faults.push_back("it is told what is no advice about speed, " + in_one_line(diagnostic));
   }
+  if (right.is_naive) std::ranges::move(undue_points(result), std::back_inserter(faults));
   return faults;
 }
 
@@ -77,6 +97,7 @@ std::vector<RightSubmission> load_right_submissions(const PartSpec& part) {
               right.files = read_files(reader, table, part, task);
               right.style = reader.text("style");
               right.min_score = reader.number_or("min_score", 0);
+              right.is_naive = reader.boolean_or("naive", false);
               submissions.push_back(std::move(right));
             });
   return submissions;

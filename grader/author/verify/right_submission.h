@@ -17,6 +17,9 @@ struct RightSubmission : KeptSubmission {
   std::vector<std::string> files;  ///< beside right.toml; the task's others are the solution's
   std::string style;               ///< in a few words: "cooperative groups, early returns"
   double min_score = 0;            ///< the fewest points that it may get in all
+  /// What a student has before the page's idea: the task's targets stand above it, and it earns
+  /// next to nothing for its speed.
+  bool is_naive = false;
 };
 
 /// The part's right submissions, by name; none without a folder right/.

@@ -104,6 +104,24 @@ TEST_F(RightSubmissionTest, NamesATaskAndFilesOfIt) {
 
 TEST_F(RightSubmissionTest, MayBeSlowAndGetAdviceAboutIt) { EXPECT_THAT(stories(), IsEmpty()); }
 
+TEST_F(RightSubmissionTest, ANaiveOneEarnsNextToNothingForItsSpeed) {
+  plant("file = \"scale.cu\"\nnaive = true\n");
+  task()["timings"][0] = {
+      {"name", "2^20"}, {"points", 0.4}, {"max_points", 3}, {"target_efficiency", 0.5}};
+  EXPECT_THAT(stories(), IsEmpty());
+  task()["timings"][0]["points"] = 0.5;
+  EXPECT_THAT(stories(), ElementsAre(HasSubstr("it is naive, and earns 0.5 of 3 points")));
+  plant("file = \"scale.cu\"\n");
+  EXPECT_THAT(stories(), IsEmpty()) << "another one may earn what it can";
+}
+
+TEST_F(RightSubmissionTest, ANaiveOneMayHaveThePointsOfATimeThatTellsNothing) {
+  plant("file = \"scale.cu\"\nnaive = true\n");
+  task()["timings"][0] = {
+      {"name", "2^20"}, {"points", 3}, {"max_points", 3}, {"target_efficiency", 0}};
+  EXPECT_THAT(stories(), IsEmpty());
+}
+
 TEST_F(RightSubmissionTest, FailsForAnyOtherVerdictAndSaysWhatTheSubmissionDoes) {
   task()["verdict"] = "race";
   EXPECT_THAT(stories(), ElementsAre("it is right, and its verdict is race, RL0501: uncoalesced\n"

@@ -52,11 +52,11 @@ function(rooflab_native_code architecture result)
   set(${result} -gencode arch=compute_${architecture},code=[${codes}] PARENT_SCOPE)
 endfunction()
 
-# rooflab_cuda_program(<name> SOURCES ... [LIBRARIES cublas] [INCLUDES folders] [DEPENDS files]): a CUDA program that runs under `simgpu run`,
+# rooflab_cuda_program(<name> SOURCES ... [LIBRARIES cublas] [INCLUDES folders] [ARCHIVES files] [DEPENDS files]): a CUDA program that runs under `simgpu run`,
 # built as cuda/<name> in the build tree. It is linked against the simulated runtime, whose interface is the
 # toolkit's: a wheel of the compiler alone is enough.
 function(rooflab_cuda_program name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LIBRARIES;ARCHITECTURES;INCLUDES;DEPENDS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LIBRARIES;ARCHITECTURES;INCLUDES;ARCHIVES;DEPENDS")
   if(NOT arg_ARCHITECTURES)
     set(arg_ARCHITECTURES 80)
   endif()
@@ -72,9 +72,9 @@ function(rooflab_cuda_program name)
     COMMAND ${ROOFLAB_NVCC} -std=c++20 -O2 -lineinfo -cudart none
             ${code_flags}
             -I${PROJECT_SOURCE_DIR}/simgpu/cublas/include -I${ROOFLAB_CUPTI_INCLUDE} ${arg_INCLUDES}
-            ${arg_SOURCES} -o ${program}
+            ${arg_SOURCES} ${arg_ARCHIVES} -o ${program}
             -L${PROJECT_BINARY_DIR}/lib/simgpu ${link_flags} -lcudart
-    DEPENDS ${arg_SOURCES} ${arg_DEPENDS} simgpu_cudart ${link_targets}
+    DEPENDS ${arg_SOURCES} ${arg_ARCHIVES} ${arg_DEPENDS} simgpu_cudart ${link_targets}
     COMMENT "Compiling CUDA program ${name}" VERBATIM)
   add_custom_target(cuda_${name} DEPENDS ${program})
 endfunction()

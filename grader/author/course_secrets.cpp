@@ -9,6 +9,7 @@
 #include "grader/author/starter.h"
 #include "grader/spec/files.h"
 #include "grader/spec/toml_reader.h"
+#include "grader/spec/work_log.h"
 
 namespace rooflab {
 namespace {
@@ -89,6 +90,8 @@ class Collector {
     const std::string name = file.filename().string();
     if (name == "hidden.toml") {
       add_hidden_cases(file);
+    } else if (name == kLoggedRunsFile) {
+      return;  // its last version is a solution, and is known as that
     } else if (is_secret(file)) {
       add_answer_key(file);
     } else {
@@ -134,8 +137,13 @@ class Collector {
     for (const auto& [id, node] : parse_toml(file)) {
       const toml::table* answer = node.as_table();
       if (answer == nullptr) continue;
-      add_text((*answer)["why"].value_or(std::string()), kOfProse, kLeast,
-               add("answer key", file, static_cast<int>(node.source().begin.line)));
+      const std::size_t owner = add("answer key", file, static_cast<int>(node.source().begin.line));
+      for (const char* key : {"why", "formula"}) {
+        add_text((*answer)[key].value_or(std::string()), kOfProse, kLeast, owner);
+      }
+      each_table((*answer)["rubric"].as_array(), [&](const toml::table& item) {
+        add_text(item["text"].value_or(std::string()), kOfProse, kLeast, owner);
+      });
     }
   }
 

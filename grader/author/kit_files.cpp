@@ -11,6 +11,7 @@
 #include "grader/spec/group_hints.h"
 #include "grader/spec/hints_used.h"
 #include "grader/spec/part.h"
+#include "grader/spec/work_log.h"
 
 namespace rooflab {
 namespace {
@@ -70,8 +71,10 @@ class KitList {
   }
 
   void add_texts() {
-    // Whoever made the kit may have asked for hints; that is nobody else's.
-    const auto all = [](const fs::path& file) { return file.filename() != kHintsUsedFile; };
+    // Whoever made the kit may have asked for hints and logged runs; that is nobody else's.
+    const auto all = [](const fs::path& file) {
+      return file.filename() != kHintsUsedFile && file.filename() != kLoggedRunsFile;
+    };
     add(root_ / "LICENSE", "LICENSE");
     add(root_ / "docs/kit/README.md", "README.md");
     for (const char* script : {"demo", "setup"}) {

@@ -51,7 +51,10 @@ class LeaksTest : public testing::Test {
     course("solutions/part1/answers.key.toml",
            "[ridge]\nanswer = 12.5\nwhy = \"19.5 TFLOP/s over 1555 GB/s are twelve and a half "
            "FLOPs for "
-           "each byte that crosses the memory's pins\"\n");
+           "each byte that crosses the memory's pins\"\n"
+           "[gemm]\nanswer = 283\nformula = \"2 * n^3 / (3 * 4 * n^2)\"\n"
+           "[thoughts]\nrubric = [{ points = 1, text = \"names a launch and what it costs here\" "
+           "}]\n");
     course("labs/part1/part.toml",
            "[[task]]\nid = \"gemv\"\n[[task.case]]\nname = \"known\"\nparameters = { m = 7, k = 9 "
            "}\n");
@@ -182,6 +185,13 @@ TEST_F(LeaksTest, FindsTheReasonOfAnAnswer) {
   kit("handouts/part1.md",
       "19.5 TFLOP/s over 1555 GB/s are twelve and a half FLOPs\nfor each byte\n");
   EXPECT_THAT(leaks(), ElementsAre(Field(&Leak::what, "answer key")));
+}
+
+TEST_F(LeaksTest, FindsTheFormulaAndTheRubricOfAnAnswer) {
+  kit("labs/part1/part.toml", "prompt = \"how many? (2*n^3) / (3*4*n^2)\"\n");
+  kit("program", std::string("\0names a launch and what it costs here\0", 39));
+  EXPECT_THAT(leaks(),
+              ElementsAre(Field(&Leak::what, "answer key"), Field(&Leak::what, "answer key")));
 }
 
 TEST_F(LeaksTest, FindsTheNameTheStoryAndTheCodeOfAMistake) {

@@ -9,6 +9,7 @@
 
 #include "grader/spec/files.h"
 #include "grader/spec/hints_used.h"
+#include "grader/spec/work_log.h"
 
 namespace rooflab {
 namespace {
@@ -78,8 +79,10 @@ std::set<std::filesystem::path> left_over(const std::filesystem::path& starter,
   std::set<std::filesystem::path> extra;
   for (const auto& path : files_below(starter)) extra.insert(path.lexically_relative(starter));
   for (const StarterFile& file : files) extra.erase(file.path);
-  // Whoever tries the course out asks for hints, too; git ignores where that is kept.
-  std::erase_if(extra, [](const auto& path) { return path.filename() == kHintsUsedFile; });
+  // Whoever tries the course out asks for hints and logs runs, too; git ignores where that is kept.
+  std::erase_if(extra, [](const auto& path) {
+    return path.filename() == kHintsUsedFile || path.filename() == kLoggedRunsFile;
+  });
   return extra;
 }
 
@@ -103,7 +106,7 @@ std::vector<SolutionBlock> solution_blocks(const std::string& text, const std::s
 
 bool is_secret(const std::filesystem::path& file) {
   const std::string name = file.filename().string();
-  return name == "hidden.toml" || name.ends_with(".key.toml");
+  return name == "hidden.toml" || name == kLoggedRunsFile || name.ends_with(".key.toml");
 }
 
 std::vector<StarterFile> generate_starter(const std::filesystem::path& solutions) {

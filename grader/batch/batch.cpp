@@ -210,12 +210,15 @@ class Settler {
 double limit_of(const Course& course, const BatchWork& work, const std::string& device) {
   if (work.limit_s > 0) return work.limit_s;
   constexpr double kBuilds = 300, kMargin = 2;
+  constexpr double kRunsOfVersion = 10;  // of a kernel that a work log keeps
   double longest = 0;
   for (const PartSpec& part : course.parts) {
     double seconds = 0;
     for (const TaskSpec& task : part.tasks) {
       const auto runs = static_cast<double>(task.cases.size() + task.speeds.size());
+      const int versions = task.kind == TaskKind::worklog ? course.versions_graded_again : 0;
       seconds += kBuilds + runs * task.time_limit_s;
+      seconds += versions * (kBuilds + kRunsOfVersion * task.time_limit_s);
     }
     longest = std::max(longest, seconds);
   }

@@ -8,6 +8,7 @@
 
 #include "grader/batch/free_text.h"
 #include "grader/batch/intake/late_policy.h"
+#include "grader/batch/neighbours.h"
 #include "grader/batch/outputs/class_words.h"
 #include "grader/report/evidence.h"
 #include "grader/report/text.h"
@@ -21,7 +22,7 @@ PartSummary summary_of(const PartSpec& part) {
     if (!task.bonus) summary.max_score += maximum_points(task);
   }
   for (const HandQuestion& question : hand_questions_of(part)) {
-    summary.max_manual += question.max_points;
+    if (!question.bonus) summary.max_manual += question.max_points;
   }
   return summary;
 }
@@ -103,6 +104,7 @@ class Collector {
           outcome(student, handed_in ? &own->second : nullptr, manual[student.key]));
     }
     for (PartSummary& summary : results.parts) take_recorded_maximum(results, summary);
+    note_neighbours(results, store_, course_);
     std::ranges::move(unread_, std::back_inserter(results.problems));
     return results;
   }
@@ -203,7 +205,7 @@ class Collector {
   void add_free_texts(PartOutcome& outcome, const std::string& student) {
     outcome.max_manual = 0;
     for (const FreeText& text : texts_[{student, outcome.part}]) {
-      *outcome.max_manual += text.question.max_points;
+      if (!text.question.bonus) *outcome.max_manual += text.question.max_points;
       if (text.waits) outcome.pending.push_back({text.question.item, text.question.max_points});
     }
   }

@@ -6,6 +6,7 @@
 #include "grader/spec/course_spec.h"
 #include "grader/spec/group_hints.h"
 #include "grader/spec/hints_used.h"
+#include "grader/spec/work_log.h"
 
 namespace rooflab {
 namespace {
@@ -36,19 +37,27 @@ std::string part_print(const Installation& installation, const PartSpec& part,
   return print.hex();
 }
 
-/// What the part's free texts earn points for, by question.
-std::map<std::string, std::vector<RubricItem>> rubrics_of(const PartSpec& part,
-                                                          const std::filesystem::path& solutions) {
-  std::map<std::string, std::vector<RubricItem>> rubrics;
-  const auto file = solutions / part.directory / "answers.key.toml";
-  if (!std::filesystem::exists(file)) return rubrics;
+std::string key_file_of(const TaskSpec& task) {
+  return std::filesystem::path(task.file).stem().string() + ".key.toml";
+}
+
+/// A work log is one question to the people who read it.
+TaskSpec questions_of(const TaskSpec& task) {
+  TaskSpec asked = task;
+  if (task.kind == TaskKind::worklog) asked.questions = questions_for_people(task);
+  return asked;
+}
+
+/// The keys of a part's questions, work logs among them.
+std::map<std::string, AnswerKey> keys_of(const PartSpec& part,
+                                         const std::filesystem::path& solutions) {
+  std::map<std::string, AnswerKey> keys;
   for (const TaskSpec& task : part.tasks) {
-    if (task.kind != TaskKind::answers) continue;
-    for (auto& [question, key] : load_answer_key(file, task)) {
-      if (!key.rubric.empty()) rubrics[question] = std::move(key.rubric);
-    }
+    const auto file = solutions / part.directory / key_file_of(task);
+    if (!is_text(task) || !std::filesystem::exists(file)) continue;
+    keys.merge(load_answer_key(file, questions_of(task)));
   }
-  return rubrics;
+  return keys;
 }
 
 }  // namespace
@@ -60,6 +69,7 @@ std::vector<std::string> Course::wanted_files() const {
       wanted.push_back(part.directory + "/" + file);
     }
     wanted.push_back(part.directory + "/" + kHintsUsedFile);
+    if (work_log_task(part) != nullptr) wanted.push_back(part.directory + "/" + kLoggedRunsFile);
   }
   return wanted;
 }
@@ -76,16 +86,18 @@ Course load_course(const Installation& installation, const Toolchain& toolchain,
                    const std::vector<int>& parts) {
   constexpr std::size_t kShown = 12;
   Course course;
-  course.hint_cost = hint_cost_of(installation.labs());
-  const std::string rest =
-      installation_print(installation, toolchain) + fmt::format(" hints {}", course.hint_cost);
+  const CourseSpec spec = course_spec_or_none(installation.labs());
+  course.hint_cost = spec.hint_cost;
+  course.versions_graded_again = spec.versions_graded_again;
+  const std::string rest = installation_print(installation, toolchain) +
+                           fmt::format(" hints {} own numbers {} versions {}", spec.hint_cost,
+                                       spec.own_numbers, spec.versions_graded_again);
   for (const int number : parts) {
     PartSpec part = load_part(installation.labs(), installation.solutions(), number);
     course.versions[number] =
         fmt::format("rooflab {} ({}), CUDA {}", ROOFLAB_VERSION,
                     part_print(installation, part, rest).substr(0, kShown), toolchain.release());
-    auto rubrics = rubrics_of(part, installation.solutions());
-    if (!rubrics.empty()) course.rubrics[number] = std::move(rubrics);
+    course.keys[number] = keys_of(part, installation.solutions());
     course.parts.push_back(std::move(part));
   }
   return course;

@@ -18,13 +18,14 @@ struct Course {
   std::vector<PartSpec> parts;
   std::map<int, std::string> versions;  ///< part -> one line that changes with any of its files
 
-  double hint_cost = 0;  ///< see CourseSpec
+  double hint_cost = 0;           ///< see CourseSpec
+  int versions_graded_again = 0;  ///< likewise
 
-  /// Of each part, what its free texts earn points for, by question.
-  std::map<int, std::map<std::string, std::vector<RubricItem>>> rubrics = {};
+  /// Of each part, the keys of its questions.
+  std::map<int, std::map<std::string, AnswerKey>> keys = {};
 
-  /// Every file that a submission may hold: "part1-metrics/gemv.cu", and those that tell how many
-  /// hints were shown.
+  /// Every file that a submission may hold: "part1-metrics/gemv.cu", and those that the grader
+  /// writes there: how many hints were shown, and the runs of a work log.
   std::vector<std::string> wanted_files() const;
   /// The files of one part among those of a submission.
   static SourceFiles files_of(const PartSpec& part, const SourceFiles& files);

@@ -8,6 +8,7 @@
 
 #include "grader/batch/intake/csv.h"
 #include "grader/report/text.h"
+#include "grader/report/work_log.h"
 #include "grader/spec/answers.h"
 #include "grader/spec/files.h"
 
@@ -19,15 +20,14 @@ using Key = std::tuple<std::string, int, std::string>;  // student, part, item
 /// A question with the task that asks it.
 struct Asked {
   const TaskSpec* task = nullptr;
-  const QuestionSpec* question = nullptr;
+  QuestionSpec question;
 };
 
 std::vector<Asked> questions_of(const PartSpec& part) {
   std::vector<Asked> all;
   for (const TaskSpec& task : part.tasks) {
-    if (task.kind != TaskKind::answers) continue;
-    for (const QuestionSpec& question : task.questions) {
-      if (question.kind == QuestionKind::text) all.push_back({&task, &question});
+    for (QuestionSpec& question : questions_for_people(task)) {
+      all.push_back({&task, std::move(question)});
     }
   }
   return all;
@@ -76,8 +76,8 @@ std::vector<FreeText> texts_of(Store& store, const PartSpec& part, const Submiss
     text.part = part.number;
     text.question = question;
     const auto now = std::ranges::find_if(
-        asked, [&](const Asked& one) { return one.question->id == question.item; });
-    if (now != asked.end()) text.prompt = now->question->prompt;
+        asked, [&](const Asked& one) { return one.question.id == question.item; });
+    if (now != asked.end()) text.prompt = now->question.prompt;
     text.answer = shown_answer(question, is_graded);
     text.waits =
         says_something(text.answer) && !given.contains(Key(text.student, text.part, question.item));
@@ -104,7 +104,8 @@ const char* state_of(const FreeText& text, bool given) {
 std::vector<HandQuestion> hand_questions_of(const PartSpec& part) {
   std::vector<HandQuestion> questions;
   for (const Asked& one : questions_of(part)) {
-    questions.push_back({.item = one.question->id, .max_points = one.question->points});
+    questions.push_back(
+        {.item = one.question.id, .max_points = one.question.points, .bonus = one.question.bonus});
   }
   return questions;
 }
@@ -114,10 +115,19 @@ std::map<std::string, std::string> texts_in(const std::filesystem::path& sources
   std::map<const TaskSpec*, Answers> read;
   std::map<std::string, std::string> texts;
   for (const auto& [task, question] : questions_of(part)) {
+    if (task->kind != TaskKind::answers) continue;
     const auto file = sources / part.directory / task->file;
     if (!std::filesystem::exists(file)) continue;
     if (!read.contains(task)) read[task] = read_answers(read_file(file), *task);
-    texts[question->id] = answer_to(read[task], question->id);
+    texts[question.id] = answer_to(read[task], question.id);
+  }
+  return texts;
+}
+
+std::map<std::string, std::string> work_logs_in(const GradeResult& result) {
+  std::map<std::string, std::string> texts;
+  for (const TaskResult& task : result.tasks) {
+    if (task.work_log) texts[task.id] = work_log_text(*task.work_log);
   }
   return texts;
 }
@@ -139,14 +149,15 @@ std::vector<FreeText> free_texts(Store& store, const Course& course) {
 std::string rubric_page(const Course& course) {
   std::string page;
   for (const PartSpec& part : course.parts) {
-    const auto rubrics = course.rubrics.find(part.number);
-    if (rubrics == course.rubrics.end()) continue;
+    const auto keys = course.keys.find(part.number);
+    if (keys == course.keys.end()) continue;
     for (const auto& [task, question] : questions_of(part)) {
-      const auto rubric = rubrics->second.find(question->id);
-      if (rubric == rubrics->second.end()) continue;
-      page += fmt::format("## Part {}, {} ({} points)\n\n{}\n\n", part.number, question->id,
-                          format_points(question->points), question->prompt);
-      for (const RubricItem& item : rubric->second) {
+      const auto key = keys->second.find(question.id);
+      if (key == keys->second.end() || key->second.rubric.empty()) continue;
+      page += fmt::format("## Part {}, {} ({} points{})\n\n{}\n\n", part.number, question.id,
+                          format_points(question.points), question.bonus ? ", bonus" : "",
+                          question.prompt);
+      for (const RubricItem& item : key->second.rubric) {
         page += fmt::format("- {}: {}\n", format_points(item.points), item.text);
       }
       page += '\n';

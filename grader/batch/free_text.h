@@ -30,6 +30,9 @@ std::vector<HandQuestion> hand_questions_of(const PartSpec& part);
 std::map<std::string, std::string> texts_in(const std::filesystem::path& sources,
                                             const PartSpec& part);
 
+/// What people read of the work logs of a grading, by item: with the grader's own figures.
+std::map<std::string, std::string> work_logs_in(const GradeResult& result);
+
 /// Every free-text question of every submission that counts, by student, part and question. What
 /// was graded is asked and valued as it was when it was graded.
 std::vector<FreeText> free_texts(Store& store, const Course& course);

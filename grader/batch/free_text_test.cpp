@@ -19,7 +19,7 @@ TEST(RubricPage, SaysWhatEachFreeTextEarnsPointsFor) {
   course.parts.push_back(
       {.number = 3, .title = "A part", .directory = "part3", .root = {}, .tasks = {task}});
   EXPECT_EQ(rubric_page(course), "") << "nobody has said";
-  course.rubrics[3]["why"] = {{0.5, "names a limit"}, {1.5, "proves it"}};
+  course.keys[3]["why"].rubric = {{0.5, "names a limit"}, {1.5, "proves it"}};
   const std::string page = rubric_page(course);
   EXPECT_THAT(page, HasSubstr("## Part 3, why (2 points)\n\nWhy is it slow?\n\n"));
   EXPECT_THAT(page, HasSubstr("- 0.5: names a limit\n- 1.5: proves it\n"));

@@ -24,9 +24,10 @@ void write_job(const std::filesystem::path& folder, const JobDescription& job,
   for (const auto& [path, content] : sources) {
     write_file_atomically(sources_of(folder) / path, content);
   }
-  const nlohmann::ordered_json document{{"grading", job.grading}, {"part", job.part},
-                                        {"device", job.device},   {"seed", text_of(job.seed)},
-                                        {"sandbox", job.sandbox}, {"threads", job.threads}};
+  const nlohmann::ordered_json document{{"grading", job.grading},   {"part", job.part},
+                                        {"device", job.device},     {"seed", text_of(job.seed)},
+                                        {"students", job.students}, {"sandbox", job.sandbox},
+                                        {"threads", job.threads}};
   write_file_atomically(folder / kJobFile, document.dump(2) + "\n");
 }
 
@@ -38,6 +39,7 @@ JobDescription read_job(const std::filesystem::path& folder) {
             .part = document.at("part").get<int>(),
             .device = document.at("device").get<std::string>(),
             .seed = seed_of(document.at("seed").get<std::string>()),
+            .students = document.value("students", std::vector<std::string>()),
             .sandbox = document.at("sandbox").get<bool>(),
             .threads = document.at("threads").get<unsigned>()};
   } catch (const nlohmann::json::exception& error) {
@@ -48,12 +50,14 @@ JobDescription read_job(const std::filesystem::path& folder) {
 
 void write_result(const std::filesystem::path& folder, GradeResult result, const std::string& gpu,
                   const std::vector<RevealedCase>& revealed,
-                  const std::map<std::string, std::string>& texts) {
+                  const std::map<std::string, std::string>& texts,
+                  const std::map<std::string, double>& numbers) {
   const double build_s = std::exchange(result.build_s, 0);
   const double run_s = std::exchange(result.run_s, 0);
   const nlohmann::json document{{"evidence", to_evidence(result)},
                                 {"revealed", to_text(revealed)},
                                 {"texts", texts},
+                                {"numbers", numbers},
                                 {"gpu", gpu},
                                 {"build_s", build_s},
                                 {"run_s", run_s}};
@@ -73,6 +77,7 @@ std::optional<GradedResult> read_result(const std::filesystem::path& folder) {
     graded.result = from_evidence(graded.evidence);
     graded.revealed = document.value("revealed", "");
     graded.texts = document.value("texts", std::map<std::string, std::string>{});
+    graded.numbers = document.value("numbers", std::map<std::string, double>{});
     graded.gpu = document.at("gpu").get<std::string>();
     graded.build_s = document.at("build_s").get<double>();
     graded.run_s = document.at("run_s").get<double>();

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "grader/batch/store/store.h"
 #include "grader/spec/revealed.h"
@@ -18,6 +19,7 @@ struct JobDescription {
   int part = 0;
   std::string device;
   Seed seed;
+  std::vector<std::string> students = {};  ///< see GradeRequest::students
   bool sandbox = true;
   unsigned threads = 1;  ///< for builds and for a simulated GPU
 };
@@ -36,7 +38,8 @@ JobDescription read_job(const std::filesystem::path& folder);
 /// @param gpu a file of specs/gpus. @throws FileError
 void write_result(const std::filesystem::path& folder, GradeResult result, const std::string& gpu,
                   const std::vector<RevealedCase>& revealed = {},
-                  const std::map<std::string, std::string>& texts = {});
+                  const std::map<std::string, std::string>& texts = {},
+                  const std::map<std::string, double>& numbers = {});
 /// Nothing when there is none yet, or none that can be read: then the job has to run again.
 std::optional<GradedResult> read_result(const std::filesystem::path& folder);
 

@@ -6,20 +6,16 @@
 #include <set>
 
 #include "grader/batch/batch_folder.h"
+#include "grader/batch/whose_numbers.h"
 #include "grader/pipeline/seeds.h"
 
 namespace rooflab {
 namespace {
 
-bool same(const GradingSubject& a, const GradingSubject& b) {
-  return a.part == b.part && a.source == b.source && a.device == b.device && a.seed == b.seed &&
-         a.versions == b.versions;
-}
-
 class Planner {
  public:
   Planner(Store& store, const Course& course, const PlanRequest& request)
-      : store_(store), course_(course), request_(request) {
+      : store_(store), course_(course), request_(request), whose_(store) {
     for (const Student& student : store.students()) students_[student.key] = student;
     for (const std::string& who : request.regrade) {
       if (who == "failed") {
@@ -41,7 +37,8 @@ class Planner {
       const auto sources = store_.handed_in(submission.id);
       for (const PartSpec& part : course_.parts) {
         const auto source = sources.find(part.number);
-        if (source != sources.end()) plan(submission, named, subject(part.number, source->second));
+        if (source != sources.end())
+          plan(submission, named, subject(submission, part, source->second));
       }
     }
     if (!unseen_.empty()) {
@@ -55,12 +52,20 @@ class Planner {
   }
 
  private:
-  GradingSubject subject(int part, const std::string& source) const {
-    return {.part = part,
-            .source = source,
-            .device = request_.device,
-            .seed = seed_of_source(request_.seed, source),
-            .versions = course_.versions.at(part)};
+  GradingSubject subject(const SubmissionRow& submission, const PartSpec& part,
+                         const std::string& source) {
+    GradingSubject subject{.part = part.number,
+                           .source = source,
+                           .device = request_.device,
+                           .seed = seed_of_source(request_.seed, source),
+                           .versions = course_.versions.at(part.number),
+                           .students = {}};
+    for (const TaskSpec& task : part.tasks) {
+      const bool asks =
+          draws_numbers(task) && store_.has_file(source, part.directory + "/" + task.file);
+      if (asks) subject.students = whose_.of(submission);
+    }
+    return subject;
   }
 
   bool is_named(const SubmissionRow& submission) {
@@ -82,7 +87,7 @@ class Planner {
       return;
     }
     const GradingState state = grade->grading.state;
-    const bool differs = !same(grade->grading.subject, wanted);
+    const bool differs = grade->grading.subject != wanted;
     if (state == GradingState::pending) {
       if (differs) store_.assign_grading(submission.id, wanted, false);
       ++plan_.new_grades;
@@ -99,6 +104,7 @@ class Planner {
   Store& store_;
   const Course& course_;
   const PlanRequest& request_;
+  WhoseNumbers whose_;
   std::map<std::string, Student> students_;
   bool failed_ = false, changed_ = false;
   std::set<std::string> names_, unseen_;

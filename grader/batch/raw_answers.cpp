@@ -10,11 +10,7 @@
 namespace rooflab {
 namespace {
 
-bool is_read_by_people(const TaskSpec& task) {
-  return task.kind == TaskKind::answers &&
-         std::ranges::find(task.questions, QuestionKind::text, &QuestionSpec::kind) !=
-             task.questions.end();
-}
+bool is_read_by_people(const TaskSpec& task) { return !questions_for_people(task).empty(); }
 
 }  // namespace
 

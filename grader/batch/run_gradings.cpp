@@ -109,6 +109,7 @@ class GradingRunner {
                    .part = grading.subject.part,
                    .device = grading.subject.device,
                    .seed = grading.subject.seed,
+                   .students = grading.subject.students,
                    .sandbox = options_.sandbox,
                    .threads = options_.threads},
                   store_.source(grading.subject.source));

@@ -13,6 +13,7 @@
 #include "grader/batch/execute/local_executor.h"
 #include "grader/batch/free_text.h"
 #include "grader/batch/job_files.h"
+#include "grader/batch/neighbours.h"
 #include "grader/batch/outputs/class_words.h"
 #include "grader/batch/outputs/code_titles.h"
 #include "grader/cli/class_progress.h"
@@ -251,21 +252,26 @@ int grade_task_of_list(const std::string& list, std::size_t index,
 int grade_job(const std::string& folder, const Installation& installation) {
   const JobDescription job = read_job(folder);
   if (read_result(folder)) return 0;
-  Grading grading(
-      installation,
-      {.part = job.part, .device = job.device, .sandbox = job.sandbox, .workers = job.threads});
+  Grading grading(installation, {.part = job.part,
+                                 .device = job.device,
+                                 .sandbox = job.sandbox,
+                                 .workers = job.threads,
+                                 .for_grades = true});
   std::vector<RevealedCase> revealed;
   GradeResult result =
       grading.grade_once({.submission = sources_of(folder),
                           .task = {},
                           .case_number = {},
                           .seed = job.seed,
+                          .students = job.students,
                           .solutions = installation.solutions(),
                           .jobs = job.threads},
                          {.progress = [](const std::string&) {}}, nullptr, &revealed);
   result.submission = "the submission";
-  write_result(folder, std::move(result), grading.device().gpu().id, revealed,
-               texts_in(sources_of(folder), grading.part()));
+  auto texts = texts_in(sources_of(folder), grading.part());
+  texts.merge(work_logs_in(result));
+  write_result(folder, std::move(result), grading.device().gpu().id, revealed, texts,
+               numbers_in(sources_of(folder), grading.part()));
   return 0;
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "grader/cli/cli_fixture.h"
+#include "grader/spec/draws.h"
 #include "grader/spec/files.h"
 #include "labs/toolkit/testing/trace_rules.h"
 
@@ -379,6 +380,69 @@ TEST_F(CliGradeTest, OnlyJsonGoesToStdout) {
 TEST_F(CliGradeTest, TraceIsADocumentThatViewersOpen) {
   EXPECT_EQ(grade({"--trace", "trace.json"}).code, 1);
   EXPECT_THAT(TraceRules::faults(read_file(folder_.path() / "trace.json")), IsEmpty());
+}
+
+/// A part with a question that draws a number.
+class QuestionsCli : public CliTest {
+ protected:
+  QuestionsCli() {
+    write("labs/part7-test/part.toml", R"(number = 7
+title = "Test part"
+[[task]]
+id = "answers"
+title = "Questions"
+kind = "answers"
+file = "answers.toml"
+points = 1
+hints = ["first", "second", "third"]
+[[task.question]]
+id = "ridge"
+kind = "number"
+points = 1
+draws = { n = { page = 100001, from = 1, to = 9000, step = 1 } }
+prompt = "Where is it for {n}?"
+)");
+    write("starter/part7-test/answers.toml", "student = \"Ada\"\nridge = 1\n");
+  }
+
+  static std::string asked(const std::string& student) {
+    std::vector<double> values;
+    for (int i = 1; i <= 9000; ++i) values.push_back(i);
+    const Draw n{.name = "n", .question = "ridge", .page = 100001, .values = values};
+    return with_numbers("Where is it for {n}?", numbers_of(7, {n}, student));
+  }
+};
+
+TEST_F(QuestionsCli, TheListAsksWithTheNumbersOfTheFileOrTheCommand) {
+  const std::vector<std::string> list = {"--part", "7", "--task", "answers", "--list"};
+  EXPECT_THAT(run(list).out, AllOf(HasSubstr("those of ada"), HasSubstr(asked("ada"))));
+  std::vector<std::string> of_bob = list;
+  of_bob.insert(of_bob.end(), {"--student", "Bob"});
+  EXPECT_THAT(run(of_bob).out, AllOf(HasSubstr("those of bob"), HasSubstr(asked("bob"))));
+  write("starter/part7-test/answers.toml", "ridge = 1\n");
+  EXPECT_THAT(run(list).out, AllOf(HasSubstr("the page's"), HasSubstr("Where is it for 100,001?")));
+  EXPECT_THAT(run({"--part", "7", "--list"}).out, Not(HasSubstr("Where is it")));
+}
+
+TEST_F(CliGradeTest, ARunForAStudentBeginsWithTheirQuestions) {
+  const Ran ran =
+      run({"--part", "1", "--task", "answers", "--student", "bob", "--device", "sim:a100"});
+  EXPECT_EQ(ran.code, 1) << ran.error;
+  EXPECT_THAT(ran.out, AllOf(HasSubstr("those of bob"), HasSubstr("A GPU has "),
+                             HasSubstr("no question is answered yet")));
+}
+
+TEST_F(QuestionsCli, HostileIdsAreRefused) {
+  for (const std::string& id :
+       {std::string(200, 'a'), std::string("a\nb"), std::string("\xff"), std::string(" ")}) {
+    const Ran ran = run({"--part", "7", "--list", "--student", id});
+    EXPECT_EQ(ran.code, 2);
+    EXPECT_THAT(ran.error, HasSubstr("this is no ID"));
+  }
+  const Ran shell =
+      run({"--part", "7", "--task", "answers", "--list", "--student", "$(touch x)'; rm *"});
+  EXPECT_EQ(shell.code, 0);
+  EXPECT_THAT(shell.out, HasSubstr("those of $(touch x)'; rm *"));
 }
 
 }  // namespace

@@ -5,14 +5,20 @@
 
 #include <algorithm>
 #include <exception>
+#include <filesystem>
 #include <iostream>
+#include <optional>
 #include <thread>
+#include <vector>
 
 #include "grader/cli/course_progress.h"
 #include "grader/cli/grading.h"
+#include "grader/cli/info_commands.h"
 #include "grader/cli/kept_runs.h"
+#include "grader/cli/log_version.h"
 #include "grader/cli/output_files.h"
 #include "grader/cli/progress_line.h"
+#include "grader/cli/task_files.h"
 #include "grader/cli/typed_commands.h"
 #include "grader/cli/watch.h"
 #include "grader/pipeline/grade.h"
@@ -51,15 +57,26 @@ class GradeCommand {
                   .device = options.device,
                   .unlisted = options.any_gpu ? UnlistedGpu::allow : UnlistedGpu::warn,
                   .sandbox = options.sandbox,
-                  .tells_of_device = true}) {
+                  .tells_of_device = true}),
+        seed_(options.seed ? *options.seed : fresh_seed()) {
     if (!grading_.warning().empty()) {
       std::cerr << "grader: these points may not be those of the class: " << grading_.warning()
                 << '\n';
     }
   }
 
-  GradeResult grade_once() {
+  /// The questions of a student whom the command line names, for a run of nothing else.
+  void ask() const {
+    if (options_.student.empty() || !options_.task) return;
+    if (find_task(part(), *options_.task).kind != TaskKind::answers) return;
+    show_tasks(out(), options_, installation_);
+    out() << '\n';
+  }
+
+  /// @param only of these tasks; empty: as the command line says
+  GradeResult grade_once(const std::vector<std::string>& only = {}) {
     ProgressLine progress;
+    const TaskFiles files = read_files();
     trace_ = TraceLog(grading_.device().gpu());
     const Grading::Listener listener{
         .progress = [&](const std::string& text) { progress.show(text); },
@@ -76,12 +93,15 @@ class GradeCommand {
                                              shorten(one_line(story.message), kShortStory)));
             }};
     GradeResult result =
-        grading_.grade_once(request(), listener, options_.trace.empty() ? nullptr : &trace_);
+        grading_.grade_once(request(only), listener, options_.trace.empty() ? nullptr : &trace_);
     for (TaskResult& task : result.tasks) complete_commands(options_, task);
     if (options_.case_number) return result;  // a case alone is no run of its task
     const KeptRuns runs(installation_.cache, submission_of(options_, installation_));
     add_comparison(runs, result);
-    runs.keep(grading_.part(), result);
+    const auto hashes = hashes_of(result, files);
+    const auto known = runs.hashes(part().number, result.device);
+    is_unchanged_ = std::ranges::includes(known, hashes);
+    runs.keep(part(), result, hashes);
     return result;
   }
 
@@ -89,7 +109,8 @@ class GradeCommand {
   /// graded. The terminal shows the result even when a file cannot be written: it took minutes to
   /// get.
   /// @throws FileError after all of them were tried, for the first that failed.
-  void report(const GradeResult& result) const {
+  /// @param lines_of tasks that have a line; empty: all
+  void report(const GradeResult& result, const std::vector<std::string>& lines_of = {}) const {
     std::exception_ptr failure;
     const auto write = [&failure](const std::filesystem::path& file, const std::string& text) {
       try {
@@ -115,16 +136,28 @@ class GradeCommand {
                    .html = html,
                    .all_timings = options_.task.has_value(),
                    .printed = options_.task.has_value(),
-                   .single_case = options_.case_number.value_or(0)});
+                   .single_case = options_.case_number.value_or(0),
+                   .lines_of = lines_of});
+    if (is_unchanged_) {
+      out() << "  the files are those of your last run; if you changed something, save it in your "
+               "editor\n";
+    }
+    if (!options_.trace.empty() && !failure) {
+      out() << fmt::format(
+          "  trace {}: open it in https://ui.perfetto.dev or in chrome://tracing\n",
+          options_.trace);
+    }
     if (json_on_stdout()) std::cout << to_json(result);
     if (!std::cout.flush())
       throw FileError("cannot write to standard output; is its disk full or its pipe closed?");
     if (failure) std::rethrow_exception(failure);
   }
 
-  /// After a run in which everything asked for passed: what is next in the course.
+  /// What is next in the course: after a run in which everything asked for passed, and after that
+  /// of a whole part.
   void tell_next(const GradeResult& result) const {
-    if (options_.json == "-" || options_.case_number || exit_code_of(result) != 0) return;
+    if (options_.json == "-" || options_.case_number) return;
+    if (options_.task && exit_code_of(result) != 0) return;  // its own story says what is next
     try {
       const auto submission = submission_of(options_, installation_);
       const auto step = next_step(course_progress(installation_, submission), submission);
@@ -134,8 +167,71 @@ class GradeCommand {
   }
 
   const PartSpec& part() const { return grading_.part(); }
+  std::filesystem::path folder() const {
+    return submission_of(options_, installation_) / part().directory;
+  }
+  TaskFiles read_files() const { return {part(), folder()}; }
+
+  /// Grades at once, and then what is saved: those tasks alone whose files have changed.
+  [[noreturn]] void watch() {
+    FolderWatch saves(folder(), submitted_files(part()));
+    std::optional<GradeResult> all;
+    std::optional<TaskFiles> graded;
+    while (true) {
+      try {
+        TaskFiles files = read_files();
+        const auto changed = graded ? changed_since(*graded, files) : std::vector<std::string>();
+        if (graded && changed.empty()) {
+          std::cout << "\nsaved, and nothing that is graded here has changed\n";
+        } else {
+          GradeResult result = grade_once(changed);
+          if (all) {
+            take_over(result, *all);
+          } else {
+            all = std::move(result);
+          }
+          graded = std::move(files);
+          report(*all, changed);
+        }
+      } catch (const UsageError& error) {  // a file may be away while an editor saves it
+        std::cerr << "grader: " << error.what() << '\n';
+      }
+      std::cout << fmt::format("\nwaiting for a save in {} (end with Ctrl-C)\n", folder().string())
+                << std::flush;
+      saves.wait_for_save();
+    }
+  }
 
  private:
+  /// Of what the command line asks for.
+  std::vector<std::string> changed_since(const TaskFiles& then, const TaskFiles& now) const {
+    std::vector<std::string> changed = now.tasks_changed_since(then);
+    if (options_.task) std::erase_if(changed, [&](const auto& id) { return id != *options_.task; });
+    return changed;
+  }
+
+  /// Puts new results in the place of old ones.
+  static void take_over(GradeResult& result, GradeResult& all) {
+    for (TaskResult& old : all.tasks) {
+      old.since_last_run.reset();
+      const auto now = std::ranges::find(result.tasks, old.id, &TaskResult::id);
+      if (now != result.tasks.end()) old = std::move(*now);
+    }
+    all.build_s = result.build_s;
+    all.run_s = result.run_s;
+  }
+
+  /// What each task of a result was made of.
+  TaskHashes hashes_of(const GradeResult& result, const TaskFiles& files) const {
+    TaskHashes hashes;
+    for (const TaskSpec& task : part().tasks) {
+      const bool is_there =
+          std::ranges::find(result.tasks, task.id, &TaskResult::id) != result.tasks.end();
+      if (is_there) hashes[task.id] = files.hash(task);
+    }
+    return hashes;
+  }
+
   bool json_on_stdout() const { return options_.json == "-"; }
   /// With the document on stdout, people read on stderr.
   std::ostream& out() const { return json_on_stdout() ? std::cerr : std::cout; }
@@ -144,14 +240,18 @@ class GradeCommand {
   }
 
   std::string html_file() const {
-    return options_.html.empty() ? fmt::format("out/part{}.html", part().number) : options_.html;
+    if (!options_.html.empty()) return options_.html;
+    return default_html_file(part().number, submission_of(options_, installation_)).string();
   }
 
-  GradeRequest request() const {
+  GradeRequest request(const std::vector<std::string>& only) const {
     return {.submission = submission_of(options_, installation_),
             .task = options_.task,
+            .only = only,
             .case_number = options_.case_number,
-            .seed = options_.seed ? *options_.seed : fresh_seed(),
+            .seed = seed_,
+            .students = options_.student.empty() ? std::vector<std::string>()
+                                                 : std::vector{options_.student},
             .solutions = installation_.solutions(),
             .jobs = std::max(1U, std::thread::hardware_concurrency())};
   }
@@ -159,6 +259,8 @@ class GradeCommand {
   const Options& options_;
   const Installation& installation_;
   Grading grading_;
+  Seed seed_;  ///< one for all runs of --watch: a change of a result is one of the code
+  bool is_unchanged_ = false;  ///< all that was graded is as it was in the last run
   TraceLog trace_{grading_.device().gpu()};
 };
 
@@ -168,23 +270,19 @@ int run_grade(const Options& options, const Installation& installation) {
   refuse_foreign_outputs(options);
   GradeCommand grading(options, installation);
   if (!options.watch) {
+    grading.ask();
+    std::optional<VersionLog> log;
+    if (options.log) {
+      log.emplace(grading.part(), options.task.value_or(""), submission_of(options, installation),
+                  *options.log);
+    }
     const GradeResult result = grading.grade_once();
     grading.report(result);
+    if (log) (options.json == "-" ? std::cerr : std::cout) << log->keep(result);
     grading.tell_next(result);
     return exit_code_of(result);
   }
-  const auto folder = submission_of(options, installation) / grading.part().directory;
-  FolderWatch watch(folder, submitted_files(grading.part()));
-  while (true) {
-    try {
-      grading.report(grading.grade_once());
-    } catch (const UsageError& error) {  // a file may be away for a moment while an editor saves it
-      std::cerr << "grader: " << error.what() << '\n';
-    }
-    std::cout << fmt::format("\nwaiting for a save in {} (end with Ctrl-C)\n", folder.string())
-              << std::flush;
-    watch.wait_for_save();
-  }
+  grading.watch();
 }
 
 }  // namespace rooflab

@@ -5,7 +5,6 @@
 
 #include "grader/cli/devices.h"
 #include "grader/sandbox/sandbox.h"
-#include "grader/spec/course_spec.h"
 
 namespace rooflab {
 namespace {
@@ -30,7 +29,8 @@ std::filesystem::path submission_of(const Options& options, const Installation& 
 
 Grading::Grading(const Installation& installation, const GradingSetup& setup)
     : sandbox_(setup.sandbox),
-      hint_cost_(hint_cost_of(installation.labs())),
+      for_grades_(setup.for_grades),
+      course_(course_spec_or_none(installation.labs())),
       part_(load_part(installation.labs(), installation.solutions(), setup.part)),
       toolchain_(find_toolchain(installation)),
       device_(open(installation, toolchain_, setup)),
@@ -77,7 +77,8 @@ GradeResult Grading::grade_once(const GradeRequest& request, const Listener& lis
     };
   }
   GradeRequest priced = request;
-  priced.hint_cost = hint_cost_;
+  priced.hint_cost = course_.hint_cost;
+  if (for_grades_) priced.versions_graded_again = course_.versions_graded_again;
   GradeResult result = grade(part_, priced, tools);
   result.sandbox = active_layers(sandbox_);
   if (revealed != nullptr) sort_by_task(*revealed);

@@ -13,6 +13,7 @@
 #include "grader/pipeline/oracles.h"
 #include "grader/pipeline/toolchain.h"
 #include "grader/pipeline/trace.h"
+#include "grader/spec/course_spec.h"
 #include "grader/spec/part.h"
 
 namespace rooflab {
@@ -35,6 +36,7 @@ struct GradingSetup {
   bool sandbox = true;
   unsigned workers = 0;          ///< threads of a simulated GPU; 0: one per CPU
   bool tells_of_device = false;  ///< see tell_of_device
+  bool for_grades = false;       ///< of a class: the kernels of work logs are graded again
 };
 
 /// Everything that grading submissions of one part takes, put together once.
@@ -65,7 +67,8 @@ class Grading {
   void sort_by_task(std::vector<RevealedCase>& revealed) const;
 
   bool sandbox_;
-  double hint_cost_;
+  bool for_grades_;
+  CourseSpec course_;
   PartSpec part_;
   Toolchain toolchain_;
   std::unique_ptr<Device> device_;

@@ -8,6 +8,8 @@
 #include "grader/author/starter.h"
 #include "grader/pipeline/grade.h"
 #include "grader/report/text.h"
+#include "grader/spec/answers.h"
+#include "grader/spec/course_spec.h"
 #include "grader/spec/files.h"
 #include "grader/spec/part.h"
 #include "grader/spec/similar_name.h"
@@ -17,7 +19,7 @@ namespace {
 
 /// Whether a task's points are given by groups of cases that have to be named.
 bool has_groups(const TaskSpec& task) {
-  return task.kind != TaskKind::answers && task.groups.size() > 1;
+  return task.kind != TaskKind::answers && task.groups.size() > 1 && task.points > 0;
 }
 
 /// The parameters of a case, and its group where neither they nor the task say it.
@@ -38,7 +40,30 @@ std::size_t name_width(const TaskSpec& task) {
   return width;
 }
 
-void show_cases(std::ostream& out, const TaskSpec& task) {
+/// What is asked, and what there is to choose from, in lines below the question's own.
+void show_prompt(std::ostream& out, const QuestionSpec& question) {
+  constexpr std::size_t kColumns = 86;
+  constexpr const char* kIndent = "              ";
+  const auto show = [&](const std::string& text) {
+    for (const std::string& line : wrap(text, kColumns)) out << kIndent << line << '\n';
+  };
+  show(question.prompt);
+  char letter = 'a';
+  for (const std::string& choice : question.choices) show(fmt::format("{}: {}", letter++, choice));
+}
+
+/// Whose numbers the questions are shown with: the student of the command line, else the one whom
+/// the submission names.
+std::string student_of(const Options& options, const Installation& installation,
+                       const PartSpec& part, const TaskSpec& task) {
+  if (!options.student.empty() || task.kind != TaskKind::answers) return options.student;
+  const SubmittedFile file =
+      read_submitted(submission_of(options, installation) / part.directory, task.file);
+  return file.state == SubmittedFile::State::present ? read_answers(file.text, task).student : "";
+}
+
+/// @param prompts shows what each question asks, too
+void show_cases(std::ostream& out, const TaskSpec& task, bool prompts) {
   const std::size_t width = name_width(task);
   const auto row = [&](const std::string& kind, const std::string& name, const std::string& text) {
     out << fmt::format("  {:>10}  {:<{}}{}{}\n", kind, name, text.empty() ? 0 : width,
@@ -59,9 +84,16 @@ void show_cases(std::ostream& out, const TaskSpec& task) {
       row(fmt::format("case {}", ++number), spec.name, case_words(task, spec));
     }
   }
+  if (task.kind == TaskKind::worklog) {
+    row("by hand", "log",
+        fmt::format("{} points, read by a person", format_points(task.hand_points)));
+  }
   for (const QuestionSpec& question : task.questions) {
     const std::string by = question.kind == QuestionKind::text ? ", read by a person" : "";
-    row("question", question.id, fmt::format("{} points{}", format_points(question.points), by));
+    row("question", question.id,
+        fmt::format("{}{} points{}", question.bonus ? "bonus, " : "",
+                    format_points(question.points), by));
+    if (prompts) show_prompt(out, question);
   }
   for (const SpeedSpec& speed : task.speeds) row("timed", speed.name, text_of(speed.parameters));
 }
@@ -140,7 +172,14 @@ int show_tasks(std::ostream& out, const Options& options, const Installation& in
     out << fmt::format("\n  {:<16} {} · {} points{} · {}\n", task.id, task.title,
                        format_points(maximum_points(task)), task.bonus ? " (bonus)" : "",
                        task.file);
-    show_cases(out, task);
+    const std::string student = student_of(options, installation, part, task);
+    if (draws_numbers(task)) {
+      out << fmt::format("  {:>10}  {}\n", "numbers",
+                         student.empty() ? "the page's; yours with --student and your ID"
+                                         : "those of " + one_line(student));
+    }
+    show_cases(out, asked_of(task, part.number, student),
+               options.task.has_value() || !student.empty());
   }
   return 0;
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <sstream>
 #include <utility>
 #include <vector>
 
@@ -112,7 +113,26 @@ std::optional<GradeResult> KeptRuns::latest(int part) const {
   return std::nullopt;
 }
 
-void KeptRuns::keep(const PartSpec& part, const GradeResult& result) const {
+fs::path KeptRuns::hash_file(int part, const std::string& device) const {
+  return file(part, device).replace_extension(".files");
+}
+
+TaskHashes KeptRuns::hashes(int part, const std::string& device) const {
+  TaskHashes known;
+  const fs::path from = hash_file(part, device);
+  std::error_code error;
+  if (!fs::is_regular_file(from, error)) return known;
+  try {
+    std::istringstream words(read_file(from, kLargestFile));
+    std::uint64_t hash = 0;
+    for (std::string task; words >> task >> hash;) known[task] = hash;
+  } catch (const FileError&) {  // then nothing is known
+  }
+  return known;
+}
+
+void KeptRuns::keep(const PartSpec& part, const GradeResult& result,
+                    const TaskHashes& hashes) const {
   const auto known = last(result.part, result.device);
   GradeResult kept = result;
   kept.submission = submission_;
@@ -125,8 +145,13 @@ void KeptRuns::keep(const PartSpec& part, const GradeResult& result) const {
   }
   const std::string text = to_evidence(kept);
   if (text.size() > kLargestFile) return;
+  TaskHashes all = this->hashes(result.part, result.device);
+  for (const auto& [task, hash] : hashes) all[task] = hash;
+  std::string lines;
+  for (const auto& [task, hash] : all) lines += fmt::format("{} {}\n", task, hash);
   try {
     write_file_atomically(file(result.part, result.device), text);
+    write_file_atomically(hash_file(result.part, result.device), lines);
     prune();
   } catch (const FileError&) {  // a grade is a grade without a cache
   }

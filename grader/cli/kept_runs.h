@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 
@@ -8,6 +10,9 @@
 #include "grader/spec/result.h"
 
 namespace rooflab {
+
+/// A number for the files of each task.
+using TaskHashes = std::map<std::string, std::uint64_t>;
 
 /// The last run of each task of a submission, kept in the user's cache for what comes after: one
 /// file for each part and device. A file that is damaged, or of another submission or version of
@@ -25,10 +30,15 @@ class KeptRuns {
 
   /// Keeps what is new of a result, and what was known of its other tasks. What the grader itself
   /// failed at is no run. A cache that cannot be written to keeps nothing.
-  void keep(const PartSpec& part, const GradeResult& result) const;
+  /// @param hashes of the files of each task
+  void keep(const PartSpec& part, const GradeResult& result, const TaskHashes& hashes) const;
+
+  /// What the files of each task were at its last run.
+  TaskHashes hashes(int part, const std::string& device) const;
 
  private:
   std::filesystem::path file(int part, const std::string& device) const;
+  std::filesystem::path hash_file(int part, const std::string& device) const;
   std::optional<GradeResult> read(const std::filesystem::path& file) const;
   void prune() const;
 

@@ -42,6 +42,21 @@ void add_seed(CLI::App& command, std::optional<Seed>& seed, const char* about) {
   command.add_option_function<std::string>("--seed", read, about)->type_name("SEED");
 }
 
+void add_student(CLI::App& app, std::string& student) {
+  const auto read = [&student](const std::string& text) {
+    const auto id = student_id(text);
+    if (!id) {
+      throw CLI::ValidationError(
+          "--student", "this is no ID; one has up to 100 bytes of UTF-8 and no control characters");
+    }
+    student = *id;
+  };
+  app.add_option_function<std::string>(
+         "--student", read,
+         "Your ID: ask questions with your own numbers (default: the one in answers.toml)")
+      ->type_name("ID");
+}
+
 void add_grade_options(CLI::App& app, Options& options, Flags& flags) {
   app.add_option("--part", options.part, "Number of the part to grade")
       ->check(CLI::Range(0, kLastPart));
@@ -50,6 +65,7 @@ void add_grade_options(CLI::App& app, Options& options, Flags& flags) {
       ->check(CLI::Range(1, 1000000));
   app.add_option("--submission", options.submission,
                  "Folder with the layout of starter/ (default: starter)");
+  add_student(app, options.student);
   app.add_option("--device", options.device,
                  "auto, cuda[:index] or sim[:gpu] (default: that of labs/course.toml, or auto)");
   app.add_flag("--any-gpu", options.any_gpu,
@@ -58,7 +74,8 @@ void add_grade_options(CLI::App& app, Options& options, Flags& flags) {
   app.add_option("--html", options.html, "Write the report here (default: out/part<N>.html)");
   app.add_option("--trace", options.trace, "Write what the device did as a Chrome trace");
   add_seed(app, options.seed, "Seed of the inputs, to replay a grade");
-  app.add_flag("--list", flags.list, "List the part's tasks and cases, and grade nothing");
+  app.add_flag("--list", flags.list,
+               "List the part's tasks, cases and questions, and grade nothing");
   const auto hint = [&](const std::string& group) {
     flags.hint = true;
     options.hint_group = group;
@@ -69,7 +86,15 @@ void add_grade_options(CLI::App& app, Options& options, Flags& flags) {
                                        "one that failed first in the last run")
       ->expected(0, 1)
       ->type_name("[NAME]");
-  app.add_flag("--watch", options.watch, "Grade again whenever a file of the submission is saved");
+  app.add_option_function<std::vector<std::string>>(
+         "--log",
+         [&options](const std::vector<std::string>& words) {
+           options.log = words.empty() ? "" : words.front();
+         },
+         "Keep the run in the part's work log, with what you expect of it")
+      ->type_name("TEXT")
+      ->expected(0, 1);
+  app.add_flag("--watch", options.watch, "Grade tasks again whenever one of their files is saved");
   app.add_flag("--no-sandbox", flags.no_sandbox,
                "Run submissions with limits but without isolation");
 }
@@ -219,6 +244,10 @@ void check_grade(const CLI::App& app, const Options& options, const Flags& flags
     throw CLI::ValidationError("--hint wants --task: hints are for one task");
   if (options.case_number && !options.task) {
     throw CLI::ValidationError("--case counts the cases of one task; name it with --task");
+  }
+  if (options.log && (!options.task || options.case_number || options.watch)) {
+    throw CLI::ValidationError(
+        "--log keeps one whole run of a task: name it with --task, without --case or --watch");
   }
   if (options.html == "-" || options.trace == "-") {
     throw CLI::ValidationError("--html and --trace need a file; only --json writes to stdout");

@@ -65,6 +65,7 @@ struct Options {
   std::optional<std::string> task;
   std::optional<int> case_number;
   std::string submission;  ///< empty: starter/ of the checkout
+  std::string student;     ///< as student_id() gives it; empty: whom the submission names
   std::string device;      ///< empty: the course's
   bool any_gpu = false;    ///< also one that the course does not list
   std::string json;        ///< a file, "-" for stdout, or empty
@@ -73,6 +74,9 @@ struct Options {
   std::optional<Seed> seed;
   std::string hint_group;  ///< hint: of which group, or the task itself; empty: what failed last
   bool watch = false;
+  /// Keeps the run in the work log, with what is expected of it; empty where the log's file says
+  /// it.
+  std::optional<std::string> log;
   bool sandbox = true;
 
   BatchOptions batch;

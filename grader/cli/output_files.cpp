@@ -37,6 +37,18 @@ void require_own(const char* option, const std::string& file,
 
 }  // namespace
 
+std::filesystem::path default_html_file(int part, const std::filesystem::path& submission) {
+  const std::filesystem::path file = fmt::format("out/part{}.html", part);
+  std::error_code error;
+  const auto whole = std::filesystem::weakly_canonical(submission, error);
+  if (error) return file;
+  const auto here = std::filesystem::weakly_canonical(std::filesystem::current_path(error), error);
+  if (error) return file;
+  const auto inside = here.lexically_relative(whole);
+  if (inside.empty() || *inside.begin() == "..") return file;
+  return whole.parent_path() / file;
+}
+
 void refuse_foreign_outputs(const Options& options) {
   if (!options.html.empty()) require_own("--html", options.html, {"<!doctype html>"});
   const bool json_is_file = !options.json.empty() && options.json != "-";

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <filesystem>
+
 #include "grader/cli/options.h"
 
 namespace rooflab {
@@ -8,5 +10,9 @@ namespace rooflab {
 /// only what is empty or such an output itself.
 /// @throws UsageError before anything is graded
 void refuse_foreign_outputs(const Options& options);
+
+/// Where the HTML report goes unless told otherwise: out/ of this folder, or beside the submission
+/// for whoever stands in it, since what lies there is handed in.
+std::filesystem::path default_html_file(int part, const std::filesystem::path& submission);
 
 }  // namespace rooflab

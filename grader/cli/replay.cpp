@@ -36,12 +36,14 @@ GradeResult grade_again(const GradingSubject& subject, const SourceFiles& files,
                   {.part = subject.part,
                    .device = subject.device,
                    .unlisted = UnlistedGpu::allow,  // the course may have changed since
-                   .sandbox = sandbox});
+                   .sandbox = sandbox,
+                   .for_grades = true});
   ProgressLine progress;
   return grading.grade_once({.submission = folder.path(),
                              .task = {},
                              .case_number = {},
                              .seed = subject.seed,
+                             .students = subject.students,
                              .solutions = installation.solutions(),
                              .jobs = std::max(1U, std::thread::hardware_concurrency())},
                             {.progress = [&](const std::string& text) { progress.show(text); }},

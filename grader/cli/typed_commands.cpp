@@ -33,7 +33,8 @@ std::string device_flags(const Options& options) {
 }  // namespace
 
 std::string submission_flag(const Options& options) {
-  return options.submission.empty() ? "" : " --submission " + quoted_word(options.submission);
+  return (options.submission.empty() ? "" : " --submission " + quoted_word(options.submission)) +
+         (options.student.empty() ? "" : " --student " + quoted_word(options.student));
 }
 
 std::string typed_path(const fs::path& path) {

@@ -18,7 +18,7 @@ std::string quoted_word(const std::string& word);
 /// How to start this program from here: by its name where the shell finds it by that.
 std::string typed_program();
 
-/// " --submission mine" where the command line names one; else nothing.
+/// " --submission mine --student ada" as far as the command line names them; else nothing.
 std::string submission_flag(const Options& options);
 
 /// The command that grades a task of the same submission.

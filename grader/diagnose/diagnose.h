@@ -109,8 +109,14 @@ Diagnostic explain_cause(const Complaint& cause, const Diagnostic& story,
 /// A fault that the oracle found.
 Diagnostic explain_complaint(const Complaint& complaint, const DiagnoseContext& context);
 
+/// A fault in how right values came about.
+Diagnostic explain_way(const Complaint& complaint, const DiagnoseContext& context);
+
 /// A run that ended in any way other than returning, or that left a CUDA error behind.
 Diagnostic explain_end(const RunOutcome& outcome, const DiagnoseContext& context);
+
+/// Adds the line of the call that threw, if the run ended so and the line is the student's.
+void add_failed_call(Diagnostic& story, const RunOutcome& outcome, const DiagnoseContext& context);
 
 /// A stub: the place of the TODO and what it says to do first.
 Diagnostic explain_not_implemented(const std::string& file, std::uint32_t line,

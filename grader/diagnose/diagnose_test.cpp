@@ -449,6 +449,42 @@ TEST_F(DiagnoseTest, TwoStoresToOnePlaceNeedNoOrderButOneOwner) {
   EXPECT_THAT(explain_finding(race, context_).context, HasSubstr("case 64 x 64 x 64"));
 }
 
+TEST_F(DiagnoseTest, ThreadsThatAddToOneElementNeedAnAtomicAddition) {
+  simgpu::Finding race;
+  race.where = {"gemm_tiled.cu", 4, 9, {0, 0, 0}, {32, 0, 0}, 1, "reads 4 bytes"};
+  race.other = simgpu::AccessSite{"gemm_tiled.cu", 4, 9, {0, 0, 0}, {0, 0, 0}, 0, "writes 4 bytes"};
+  race.other->writes = true;
+  for (const Code code : {Code("RL0304"), Code("RL0316")}) {
+    race.code = code;
+    EXPECT_THAT(explain_finding(race, context_).help, HasSubstr("atomicAdd(")) << code.text();
+  }
+  race.where.line = race.other->line = 2;  // which only copies
+  EXPECT_THAT(explain_finding(race, context_).help, HasSubstr("a barrier between the two"));
+}
+
+TEST_F(DiagnoseTest, ACallThatThrewIsThePlaceOfTheMisuse) {
+  simgpu::Finding misuse;
+  misuse.code = "RL0308";
+  RunOutcome outcome;
+  outcome.end = RunOutcome::End::exception;
+  outcome.thrown = {"submission/gemm_tiled.cu", 4, "the arguments"};
+  outcome.detail = "cudaMemcpy(to, from, n, kind) failed with cudaErrorInvalidValue";
+  Diagnostic story = explain_finding(misuse, context_);
+  add_failed_call(story, outcome, context_);
+  EXPECT_EQ(story.line, 4U);
+  EXPECT_THAT(told(story), HasSubstr("this call failed"));
+
+  outcome.detail = "cudaGetLastError() failed with cudaErrorInvalidConfiguration";
+  story = explain_finding(misuse, context_);
+  add_failed_call(story, outcome, context_);
+  EXPECT_THAT(told(story), HasSubstr("a call before this line failed"));
+
+  context_.hidden = true;
+  story = explain_finding(misuse, context_);
+  add_failed_call(story, outcome, context_);
+  EXPECT_EQ(story.line, 0U) << "which line it is was the submission's choice";
+}
+
 TEST_F(DiagnoseTest, ARaceWithinAWarpIsNoneOfWarpsAlone) {
   simgpu::Finding race;
   race.code = "RL0302";
@@ -520,6 +556,15 @@ TEST_F(DiagnoseTest, OfAComposedComplaintAHiddenCaseTellsNothing) {
   EXPECT_EQ(explain_complaint(complaint, context_).message, label + " is no operation");
   context_.hidden = true;
   EXPECT_EQ(explain_complaint(complaint, context_).message, "the result is not right");
+}
+
+TEST_F(DiagnoseTest, AComplaintAboutTheWayToRightValuesSaysSo) {
+  const Complaint complaint{"RL0431", std::string("there are 7 loads"), "share loads in tiles"};
+  EXPECT_EQ(explain_way(complaint, context_).message,
+            "the values are right, but there are 7 loads");
+  context_.hidden = true;
+  EXPECT_EQ(explain_way(complaint, context_).message,
+            "the values are right, but not how they are computed");
 }
 
 TEST_F(DiagnoseTest, AResultOffByAKnownFactorNamesTheCause) {

@@ -189,15 +189,23 @@ Diagnostic explain_end(const RunOutcome& outcome, const DiagnoseContext& context
   if (context.hidden) {
     story.notes.emplace_back("this case is hidden: what the code printed or threw is not shown");
   } else if (outcome.end == RunOutcome::End::exception) {
-    const Thrown& thrown = outcome.thrown;
-    const std::string file = student_path(thrown.file, context);
-    if (thrown.line > 0 && (file == context.file || context.sources.contains(file))) {
-      story.file = file;
-      story.line = thrown.line;
-      story.labels.push_back(label_at(thrown.file, thrown.line, 0, "this call failed", context));
-    }
+    add_failed_call(story, outcome, context);
   }
   return story;
+}
+
+void add_failed_call(Diagnostic& story, const RunOutcome& outcome, const DiagnoseContext& context) {
+  const Thrown& thrown = outcome.thrown;
+  if (context.hidden || outcome.end != RunOutcome::End::exception || thrown.line == 0) return;
+  const std::string file = student_path(thrown.file, context);
+  if (file != context.file && !context.sources.contains(file)) return;
+  const bool only_asks = outcome.detail.starts_with("cudaGetLastError") ||
+                         outcome.detail.starts_with("cudaPeekAtLastError");
+  story.file = file;
+  story.line = thrown.line;
+  story.labels.push_back(label_at(thrown.file, thrown.line, 0,
+                                  only_asks ? "a call before this line failed" : "this call failed",
+                                  context));
 }
 
 Diagnostic explain_results(const Values& got, const Values& expected,
@@ -246,6 +254,15 @@ Diagnostic explain_complaint(const Complaint& complaint, const DiagnoseContext& 
     story.message = told.empty() ? "the result is not right" : told;
   }
   story.help = complaint.advice;
+  return story;
+}
+
+Diagnostic explain_way(const Complaint& complaint, const DiagnoseContext& context) {
+  Diagnostic story = explain_complaint(complaint, context);
+  const bool is_told = !context.hidden || !complaint.message.in_public.empty();
+  story.message =
+      "the values are right, but " + (is_told ? story.message : "not how they are computed");
+  story.notes.emplace_back("these cases ask for how the values are computed, too");
   return story;
 }
 

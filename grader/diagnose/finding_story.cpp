@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "grader/diagnose/diagnose.h"
@@ -34,9 +35,33 @@ bool are_both_stores(const simgpu::Finding& finding) {
   return finding.other && finding.where.writes && finding.other->writes;
 }
 
+/// Whether both sides are one line of the source.
+bool is_one_line(const simgpu::Finding& finding) {
+  return finding.other && finding.where.line > 0 && finding.where.line == finding.other->line &&
+         finding.where.file == finding.other->file;
+}
+
+/// Whether the line reads what it names, changes it and stores it back: `*sum += x`.
+bool updates_in_place(const std::string& line) {
+  return std::ranges::any_of(std::array{"+=", "-=", "++", "--"}, [&](const char* update) {
+    return line.find(update) != std::string::npos;
+  });
+}
+
 /// What helps against this use of memory without order more than what its code says; null when
 /// nothing does.
-const char* help_for_stores(const simgpu::Finding& finding) {
+const char* help_for_race(const simgpu::Finding& finding, const DiagnoseContext& context) {
+  const bool is_global = finding.code == "RL0304" || finding.code == "RL0316";
+  if (is_global && is_one_line(finding) &&
+      updates_in_place(label_at(finding.where.file, finding.where.line, 0, "", context).excerpt)) {
+    return finding.code == "RL0316"
+               ? "where all these threads add to one element, use atomicAdd(address, value): it "
+                 "reads, adds and stores in one step. Where each adds another thread's element to "
+                 "its own, put __syncthreads() between reading and storing"
+               : "blocks that add to one element need atomicAdd(address, value), which reads, adds "
+                 "and stores in one step; or let each block store its own result, and add these up "
+                 "in a second kernel";
+  }
   if (!are_both_stores(finding)) return nullptr;
   if (finding.code == "RL0304") {
     return "let one block own each element: is the index the same in two blocks, or does a block "
@@ -44,16 +69,15 @@ const char* help_for_stores(const simgpu::Finding& finding) {
            "are to be added up";
   }
   if (finding.code != "RL0316") return nullptr;
-  const bool one_line =
-      finding.where.file == finding.other->file && finding.where.line == finding.other->line;
-  return one_line ? "several threads run this line for the same element: let one of them store, or "
-                    "give each thread an element of its own"
-                  : "let one of the two store the element, or put __syncthreads() between them "
-                    "where the later value is the one that counts";
+  return is_one_line(finding)
+             ? "several threads run this line for the same element: let one of them store, or "
+               "give each thread an element of its own"
+             : "let one of the two store the element, or put __syncthreads() between them "
+               "where the later value is the one that counts";
 }
 
 /// By what its code leaves open.
-Advice advice_for(const simgpu::Finding& finding) {
+Advice advice_for(const simgpu::Finding& finding, const DiagnoseContext& context) {
   using enum simgpu::FindingDetail;
   const char* const note = finding.code.note();
   switch (finding.detail) {
@@ -107,7 +131,7 @@ Advice advice_for(const simgpu::Finding& finding) {
         "block, the number of blocks has to be rounded up",
         ""};
   }
-  const char* const closer = help_for_stores(finding);
+  const char* const closer = help_for_race(finding, context);
   return {closer != nullptr ? closer : finding.code.help(), note};
 }
 
@@ -239,7 +263,7 @@ Diagnostic explain_finding(const simgpu::Finding& finding, const DiagnoseContext
   } else if (!context.hidden && !context.case_name.empty()) {
     story.context += fmt::format("{}case {}", story.context.empty() ? "" : ", ", context.case_name);
   }
-  const Advice advice = advice_for(finding);
+  const Advice advice = advice_for(finding, context);
   if (*advice.note != '\0') story.notes.emplace_back(advice.note);
   story.help = advice.help;
   return story;

@@ -34,7 +34,10 @@ std::vector<const TaskSpec*> chosen_tasks(const PartSpec& part, const GradeReque
   if (request.task) {
     tasks = {&find_task(part, *request.task)};
   } else {
-    for (const TaskSpec& task : part.tasks) tasks.push_back(&task);
+    const auto& only = request.only;
+    for (const TaskSpec& task : part.tasks) {
+      if (only.empty() || std::ranges::find(only, task.id) != only.end()) tasks.push_back(&task);
+    }
   }
   if (!request.case_number) return tasks;
   if (!request.task) throw UsageError("--case counts the cases of one task; name it with --task");
@@ -142,7 +145,7 @@ std::vector<BuiltTask> build_stage(const PartSpec& part, const GradeRequest& req
   std::vector<BuiltTask> built(tasks.size());
   for_each_index(tasks.size(), request.jobs, [&](std::size_t i) {
     built[i].task = tasks[i];
-    if (tasks[i]->kind == TaskKind::answers) return;
+    if (is_text(*tasks[i])) return;
     if (!missing_peak(*tasks[i], tools.device.gpu()).empty()) return;
     const auto sources = read_sources(request.submission / part.directory, part.headers, built[i]);
     if (sources.empty()) return;
@@ -217,8 +220,9 @@ std::vector<TaskResult> run_stage(const PartSpec& part, const GradeRequest& requ
   ResultsInOrder results(built.size(), tools.graded);
   const auto grade_one = [&](std::size_t i) {
     const TaskSpec& task = *built[i].task;
-    TaskResult result = task.kind == TaskKind::answers
-                            ? grade_answers(part, request, task)
+    TaskResult result = task.kind == TaskKind::answers ? grade_answers(part, request, task)
+                        : task.kind == TaskKind::worklog
+                            ? grade_work_log(part, request, tools, task, slots)
                             : grade_task(part, request, tools, built[i], slots);
     add_hints(task, shown, request.hint_cost, result);
     results.add(i, std::move(result), does_not_compile(built[i]));

@@ -7,6 +7,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "grader/contract/oracle.h"
 #include "grader/device/device.h"
@@ -26,13 +27,18 @@ class UsageError : public std::runtime_error {
 
 /// What to grade.
 struct GradeRequest {
-  std::filesystem::path submission;  ///< has the layout of starter/
-  std::optional<std::string> task;   ///< only this one
+  std::filesystem::path submission;    ///< has the layout of starter/
+  std::optional<std::string> task;     ///< only this one
+  std::vector<std::string> only = {};  ///< where no task is named: only these; empty: all
   std::optional<int>
       case_number;  ///< only this public case, from 1; then nothing is timed or scored
   Seed seed;
+  /// Whom the submission may be of, as student_id() gives it, the likeliest first; "" is nobody,
+  /// who has the page's own numbers. Without any the submission's own word counts.
+  std::vector<std::string> students = {};
   std::filesystem::path solutions;  ///< answer keys, where there are any
   double hint_cost = 0;             ///< see CourseSpec
+  int versions_graded_again = 0;    ///< likewise, of each work log
   unsigned jobs = 1;                ///< builds at a time, and tasks where the device allows it
   bool times_only = false;  ///< only timed cases, each once: of authors, who know that it is right
 };

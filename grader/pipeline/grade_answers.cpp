@@ -11,20 +11,42 @@
 namespace rooflab {
 namespace {
 
-double number(const Value& value) {
-  const auto* integer = std::get_if<std::int64_t>(&value);
-  return integer != nullptr ? static_cast<double>(*integer) : std::get<double>(value);
+/// What is asked of one student, and what is right for them.
+struct Asked {
+  TaskSpec task;
+  std::string student;                          ///< whose numbers they are; empty: the page's own
+  std::map<std::string, NamedNumbers> numbers;  ///< of each question that draws some
+  std::map<std::string, AnswerKey> keys;        ///< their answers are the student's
+
+  const NamedNumbers& numbers_for(const std::string& question) const {
+    static const NamedNumbers none;
+    const auto found = numbers.find(question);
+    return found == numbers.end() ? none : found->second;
+  }
+};
+
+/// Whose numbers a submission is graded with: the student whom it names, where that may be.
+std::string student_of(const GradeRequest& request, const Answers& answers) {
+  const auto& students = request.students;
+  if (students.empty()) return answers.student;
+  const bool is_known = std::ranges::find(students, answers.student) != students.end();
+  return is_known ? answers.student : students.front();
 }
 
-bool is_near(double got, double expected, double tolerance) {
-  const double scale = expected == 0 ? 1 : std::abs(expected);
-  return std::abs(got - expected) <= tolerance * scale;
+Asked asked_of_student(const TaskSpec& task, int part, const std::string& student) {
+  Asked asked{.task = asked_of(task, part, student), .student = student, .numbers = {}, .keys = {}};
+  for (const QuestionSpec& question : task.questions) {
+    if (!question.draws.empty()) {
+      asked.numbers[question.id] = numbers_of(part, question.draws, student);
+    }
+  }
+  return asked;
 }
 
 bool is_right(const Value& answer, const AnswerKey& key) {
   if (std::holds_alternative<std::string>(answer)) return answer == key.answer;
   if (std::holds_alternative<std::string>(key.answer)) return false;
-  return is_near(number(answer), number(key.answer), key.tolerance);
+  return is_near(number_in(answer), number_in(key.answer), key.tolerance);
 }
 
 /// What units of one quantity differ by.
@@ -50,7 +72,7 @@ constexpr UnitFactor kUnitFactors[] = {
 const char* other_unit(const Value& answer, const AnswerKey& key) {
   if (std::holds_alternative<std::string>(answer)) return nullptr;
   if (std::holds_alternative<std::string>(key.answer)) return nullptr;
-  const double got = number(answer), expected = number(key.answer);
+  const double got = number_in(answer), expected = number_in(key.answer);
   if (got == 0 || expected == 0) return nullptr;
   for (const UnitFactor& unit : kUnitFactors) {
     // Where units lie as close as the tolerance, nobody can tell one from the other.
@@ -74,24 +96,52 @@ Diagnostic story(const PartSpec& part, const TaskSpec& task, const std::string& 
   return diagnostic;
 }
 
+/// What is known of a wrong answer.
+struct Cause {
+  std::string is = "not right";
+  std::string help = "work it through once more with the units beside each number";
+};
+
+/// Why a number is wrong, from the most certain cause.
+/// @param page the key with the page's own answer
+Cause cause_of(const Value& answer, const Asked& asked, const QuestionSpec& question,
+               const AnswerKey& page) {
+  const AnswerKey& key = asked.keys.at(question.id);
+  if (question.kind != QuestionKind::number) return {};
+  if (!asked.student.empty() && !question.draws.empty() && is_right(answer, page)) {
+    return {"right for the numbers on the page, but yours differ",
+            "use the numbers of the question as it is asked here"};
+  }
+  const KnownSlip* slip = slip_that_gives(number_in(answer), key, asked.numbers_for(question.id));
+  if (slip != nullptr) {
+    return {"not right: " + slip->cause, "mend that one step; the others are right"};
+  }
+  if (const char* unit = other_unit(answer, key); unit != nullptr) {
+    return {"the right number in another unit",
+            fmt::format("it is off by {}: the question says which unit it wants", unit)};
+  }
+  return {};
+}
+
 Diagnostic wrong_answer(const PartSpec& part, const TaskSpec& task, const QuestionSpec& question,
-                        const Value* answer, const char* other_unit) {
-  const std::string is = answer == nullptr       ? kMissing
-                         : other_unit == nullptr ? "not right"
-                                                 : "the right number in another unit";
-  Diagnostic diagnostic = story(part, task, fmt::format("the answer to {} is {}", question.id, is));
+                        const Cause& cause) {
+  Diagnostic diagnostic =
+      story(part, task, fmt::format("the answer to {} is {}", question.id, cause.is));
   diagnostic.evidence = {question.prompt};
   for (std::size_t i = 0; i < question.choices.size(); ++i) {
     diagnostic.evidence.push_back(fmt::format("{}: {}", char('a' + i), question.choices[i]));
   }
-  diagnostic.help = answer == nullptr
-                        ? "write an answer for it"
-                        : "work it through once more with the units beside each number";
-  if (other_unit != nullptr) {
-    diagnostic.help =
-        fmt::format("it is off by {}: the question says which unit it wants", other_unit);
+  diagnostic.help = cause.help;
+  if (draws_numbers(task)) {
+    diagnostic.commands.emplace_back(
+        "all questions", fmt::format("grader --part {} --task {} --list", part.number, task.id));
   }
   return diagnostic;
+}
+
+Diagnostic missing_answer(const PartSpec& part, const TaskSpec& task,
+                          const QuestionSpec& question) {
+  return wrong_answer(part, task, question, {kMissing, "write an answer for it"});
 }
 
 /// One word for a file that holds no answer yet, in place of one for each question.
@@ -103,30 +153,13 @@ Diagnostic nothing_answered(const PartSpec& part, const TaskSpec& task) {
   return diagnostic;
 }
 
-/// A line that cannot be read as the answer to its question, or as any answer.
-Diagnostic unreadable_line(const PartSpec& part, const TaskSpec& task,
-                           const AnswerProblem& problem) {
-  Diagnostic diagnostic = story(part, task, problem.message);
-  diagnostic.code = "RL0613";
-  diagnostic.line = problem.line;
-  diagnostic.labels = {{.file = task.file,
-                        .line = problem.line,
-                        .column = 1,
-                        .length = 1,
-                        .excerpt = problem.excerpt,
-                        .text = {}}};
-  if (!problem.costs) diagnostic.notes = {"this line costs no points by itself"};
-  diagnostic.help = problem.help;
-  return diagnostic;
-}
-
 /// What became of one question that a machine can judge.
 struct Judged {
   const QuestionSpec* question = nullptr;
   const Value* answer = nullptr;           ///< nullptr: there is none
   const AnswerProblem* problem = nullptr;  ///< why there is none
   Verdict verdict = Verdict::pass;
-  const char* other_unit = nullptr;  ///< by what the answer is off, where that is a unit
+  Cause cause = {};  ///< of a wrong answer
 };
 
 /// A question without an answer is not implemented, one whose line cannot be read is wrong.
@@ -188,9 +221,9 @@ void report_questions(const PartSpec& part, const TaskSpec& task, const Answers&
     if (is_worse(judged.verdict, result.verdict)) result.verdict = judged.verdict;
     if (is_right) continue;
     result.diagnostics.push_back(
-        judged.problem != nullptr
-            ? unreadable_line(part, task, *judged.problem)
-            : wrong_answer(part, task, question, judged.answer, judged.other_unit));
+        judged.problem != nullptr  ? unreadable_line(part, task, *judged.problem)
+        : judged.answer == nullptr ? missing_answer(part, task, question)
+                                   : wrong_answer(part, task, question, judged.cause));
   }
   // What is wrong says more than what is missing.
   std::ranges::stable_partition(result.diagnostics, [](const Diagnostic& diagnostic) {
@@ -203,19 +236,37 @@ void report_questions(const PartSpec& part, const TaskSpec& task, const Answers&
 }
 
 /// Adds up the questions that a machine can judge.
-void score_answers(const PartSpec& part, const TaskSpec& task, const Answers& answers,
-                   const std::map<std::string, AnswerKey>& keys, TaskResult& result) {
+/// @param page the keys with the page's own answers
+void score_answers(const PartSpec& part, const Asked& asked, const Answers& answers,
+                   const std::map<std::string, AnswerKey>& page, TaskResult& result) {
   auto questions =
-      judge_questions(task, answers, [&keys](const QuestionSpec& question, const Value& answer) {
-        return is_right(answer, keys.at(question.id));
+      judge_questions(asked.task, answers, [&](const QuestionSpec& question, const Value& answer) {
+        return is_right(answer, asked.keys.at(question.id));
       });
   for (Judged& judged : questions) {
     if (judged.verdict != Verdict::wrong_answer || judged.answer == nullptr) continue;
-    judged.other_unit = other_unit(*judged.answer, keys.at(judged.question->id));
+    judged.cause = cause_of(*judged.answer, asked, *judged.question, page.at(judged.question->id));
   }
-  report_questions(part, task, answers, questions, true, result);
+  report_questions(part, asked.task, answers, questions, true, result);
   const auto right = std::ranges::count(questions, Verdict::pass, &Judged::verdict);
   result.summary = fmt::format("{} of {} answers are right", right, questions.size());
+}
+
+/// The keys with the answers that are right for the student. @throws SpecError
+std::map<std::string, AnswerKey> keys_of(std::map<std::string, AnswerKey> keys, const Asked& asked,
+                                         const std::filesystem::path& file) {
+  for (auto& [question, key] : keys) {
+    if (key.formula.empty()) continue;
+    try {
+      key.answer = right_number(key, asked.numbers_for(question));
+    } catch (const FormulaError& error) {
+      throw SpecError(
+          fmt::format("{}: the formula of {} has no value for some student: {}; "
+                      "correct it, or what the question draws",
+                      file.string(), question, error.what()));
+    }
+  }
+  return keys;
 }
 
 /// A student's copy holds no key: the form is checked, and the points are given later.
@@ -228,7 +279,7 @@ void check_form(const PartSpec& part, const TaskSpec& task, const Answers& answe
   for (const QuestionSpec& question : task.questions) {
     if (question.kind != QuestionKind::text || answers.values.contains(question.id)) continue;
     if (answers.values.empty()) break;  // one word for all of them
-    result.diagnostics.push_back(wrong_answer(part, task, question, nullptr, nullptr));
+    result.diagnostics.push_back(missing_answer(part, task, question));
     if (is_worse(Verdict::not_implemented, result.verdict)) {
       result.verdict = Verdict::not_implemented;
     }
@@ -248,32 +299,68 @@ void add_text_note(const TaskSpec& task, const Answers& answers, TaskResult& res
   if (texts > 0) result.summary += fmt::format("; {} written for a person to read", texts);
 }
 
+/// Whose numbers these are, without a name: a report is shown to others.
+void add_numbers_note(const Asked& asked, const Answers& answers, TaskResult& result) {
+  if (!draws_numbers(asked.task)) return;
+  const bool are_own = !asked.student.empty();
+  result.summary += are_own ? "; with the student's own numbers" : "; with the page's numbers";
+  if (answers.student.empty() || answers.student == asked.student) return;
+  result.for_people.push_back(fmt::format(
+      "the file of answers says that they are those of {}, whom this submission is not of",
+      answers.student));
+  result.summary += ", and not those of whom the file names";
+}
+
 }  // namespace
+
+Diagnostic unreadable_line(const PartSpec& part, const TaskSpec& task,
+                           const AnswerProblem& problem) {
+  Diagnostic diagnostic = story(part, task, problem.message);
+  diagnostic.code = "RL0613";
+  diagnostic.line = problem.line;
+  diagnostic.labels = {{.file = task.file,
+                        .line = problem.line,
+                        .column = 1,
+                        .length = 1,
+                        .excerpt = problem.excerpt,
+                        .text = {}}};
+  if (!problem.costs) diagnostic.notes = {"this line costs no points by itself"};
+  diagnostic.help = problem.help;
+  return diagnostic;
+}
+
+std::optional<TaskResult> refused_text(const PartSpec& part, const TaskSpec& task,
+                                       const SubmittedFile& file) {
+  if (file.state == SubmittedFile::State::present) return std::nullopt;
+  const bool missing = file.state == SubmittedFile::State::missing;
+  TaskResult result = blank_result(task);
+  fail_all(result, missing ? Verdict::not_implemented : Verdict::rejected);
+  Diagnostic diagnostic = story(
+      part, task,
+      fmt::format("{} {}", task.file, missing ? "is missing" : "cannot be graded: " + file.reason));
+  diagnostic.code = missing ? Code("RL0601") : Code("RL0611");
+  diagnostic.help =
+      missing ? fmt::format("copy it from {} and fill it in", where_handed_out(part, task.file))
+              : "hand in a plain readable file of at most 1 MiB";
+  result.diagnostics = {diagnostic};
+  return result;
+}
 
 TaskResult grade_answers(const PartSpec& part, const GradeRequest& request, const TaskSpec& task) {
   TaskResult result = blank_result(task);
   const SubmittedFile file = read_submitted(request.submission / part.directory, task.file);
-  if (file.state != SubmittedFile::State::present) {
-    const bool missing = file.state == SubmittedFile::State::missing;
-    fail_all(result, missing ? Verdict::not_implemented : Verdict::rejected);
-    Diagnostic diagnostic =
-        story(part, task,
-              fmt::format("{} {}", task.file,
-                          missing ? "is missing" : "cannot be graded: " + file.reason));
-    diagnostic.code = missing ? Code("RL0601") : Code("RL0611");
-    diagnostic.help =
-        missing ? fmt::format("copy it from {} and fill it in", where_handed_out(part, task.file))
-                : "hand in a plain readable file of at most 1 MiB";
-    result.diagnostics = {diagnostic};
-    return result;
-  }
+  if (auto refused = refused_text(part, task, file)) return *refused;
   const Answers answers = read_answers(file.text, task);
   const auto key_file = request.solutions / part.directory / "answers.key.toml";
+  Asked asked = asked_of_student(task, part.number, student_of(request, answers));
+  result = blank_result(asked.task);
   try {
     if (std::filesystem::exists(key_file)) {
-      score_answers(part, task, answers, load_answer_key(key_file, task), result);
+      const auto page = load_answer_key(key_file, task);
+      asked.keys = keys_of(page, asked, key_file);
+      score_answers(part, asked, answers, page, result);
     } else {
-      check_form(part, task, answers, result);
+      check_form(part, asked.task, answers, result);
     }
   } catch (const SpecError& error) {  // the key's fault is ours
     result = blank_result(task);
@@ -282,6 +369,7 @@ TaskResult grade_answers(const PartSpec& part, const GradeRequest& request, cons
     return result;
   }
   add_text_note(task, answers, result);
+  add_numbers_note(asked, answers, result);
   return result;
 }
 

@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -135,6 +136,106 @@ TEST_F(AnswersTaskTest, WithoutAKeyOnlyTheFormIsCheckedAndThePointsComeLater) {
 TEST_F(AnswersTaskTest, BrokenKeyIsOurFault) {
   write("solutions/part7-test/answers.key.toml", "[ridge]\nanswer = 12.5\n");
   EXPECT_EQ(grade_answers_of("ridge = 12.5\n").verdict, Verdict::grader_fault);
+}
+
+/// The same with a question of n = 600 on the page, or one of 100, 101, … 999; the answer is n / 6.
+class DrawnAnswersTest : public AnswersTaskTest {
+ protected:
+  DrawnAnswersTest() {
+    QuestionSpec& ridge = part_.tasks[0].questions[0];
+    Draw n{.name = "n", .question = "ridge", .page = 600, .values = {}};
+    for (int i = 100; i < 1000; ++i) n.values.push_back(i);
+    ridge.draws = {n};
+    ridge.pattern = "Where is it for {n}?";
+    part_.tasks[0] = asked_of(part_.tasks[0], part_.number, "");
+    write("solutions/part7-test/answers.key.toml",
+          "[ridge]\nanswer = 100\ntolerance = 1e-6\nformula = \"n / 6\"\n"
+          "slips = [{ formula = \"n / 3\", cause = \"an fp32 value has four bytes\" }]\n"
+          "[bound]\nanswer = \"a\"\n");
+  }
+
+  double number_of(const std::string& student) const {
+    return numbers_of(part_.number, part_.tasks[0].questions[0].draws, student).at("n");
+  }
+  TaskResult grade_ridge(double answer, const std::string& line = "") {
+    return grade_answers_of(fmt::format("{}ridge = {}\nbound = \"a\"\n", line, answer));
+  }
+};
+
+TEST_F(DrawnAnswersTest, WithoutAStudentThePagesNumbersCount) {
+  const TaskResult task = grade_ridge(100);
+  EXPECT_EQ(task.score, 5);
+  EXPECT_THAT(task.summary, HasSubstr("with the page's numbers"));
+  EXPECT_EQ(task.groups[0].title, "Where is it for 600?");
+}
+
+TEST_F(DrawnAnswersTest, TheStudentOfTheRunIsAskedWithTheirOwnNumbers) {
+  request_.students = {"ada"};
+  const TaskResult task = grade_ridge(number_of("ada") / 6);
+  EXPECT_EQ(task.score, 5);
+  EXPECT_THAT(task.summary, HasSubstr("with the student's own numbers"));
+  EXPECT_THAT(task.summary, testing::Not(HasSubstr("ada")));
+  EXPECT_EQ(task.groups[0].title, fmt::format("Where is it for {}?", number_of("ada")));
+  const TaskResult wrong = grade_ridge(7);
+  EXPECT_THAT(wrong.diagnostics.at(0).evidence,
+              testing::ElementsAre(fmt::format("Where is it for {}?", number_of("ada"))));
+  EXPECT_EQ(wrong.diagnostics.at(0).commands.back().second,
+            "grader --part 7 --task answers --list");
+}
+
+TEST_F(DrawnAnswersTest, TheFileSaysWhoseAnswersItHas) {
+  EXPECT_EQ(grade_ridge(number_of("ada") / 6, "student = \"Ada\"\n").score, 5);
+  EXPECT_EQ(grade_ridge(100, "student = \"Ada\"\n").score, 2);
+}
+
+TEST_F(DrawnAnswersTest, AnAnswerToThePagesNumbersIsToldApart) {
+  request_.students = {"ada"};
+  const TaskResult task = grade_ridge(100);
+  EXPECT_EQ(task.diagnostics.at(0).message,
+            "the answer to ridge is right for the numbers on the page, but yours differ");
+}
+
+TEST_F(DrawnAnswersTest, AKnownSlipIsToldWithTheStudentsNumbers) {
+  request_.students = {"ada"};
+  const TaskResult task = grade_ridge(number_of("ada") / 3);
+  EXPECT_EQ(task.diagnostics.at(0).message,
+            "the answer to ridge is not right: an fp32 value has four bytes");
+  EXPECT_THAT(grade_ridge(number_of("ada") / 6e3).diagnostics.at(0).message,
+              HasSubstr("the right number in another unit"));
+}
+
+TEST_F(DrawnAnswersTest, OnlyANameOfTheStudentsOwnCounts) {
+  request_.students = {"1815", "ada", "ada@example.org"};
+  EXPECT_EQ(grade_ridge(number_of("1815") / 6).score, 5);
+  EXPECT_EQ(grade_ridge(number_of("ada") / 6).score, 2);
+  EXPECT_EQ(grade_ridge(number_of("ada") / 6, "student = \"ada\"\n").score, 5);
+  const TaskResult other = grade_ridge(number_of("bob") / 6, "student = \"bob\"\n");
+  EXPECT_EQ(other.score, 2);
+  EXPECT_THAT(other.for_people, testing::ElementsAre(HasSubstr("says that they are those of bob")));
+  EXPECT_THAT(other.summary, HasSubstr("and not those of whom the file names"));
+}
+
+TEST_F(DrawnAnswersTest, NobodyInParticularHasThePagesNumbersUnlessTheFileNamesThem) {
+  request_.students = {"", "ada"};
+  EXPECT_EQ(grade_ridge(100).score, 5);
+  EXPECT_EQ(grade_ridge(number_of("ada") / 6, "student = \"ada\"\n").score, 5);
+  EXPECT_EQ(grade_ridge(100, "student = \"bob\"\n").score, 5);
+}
+
+TEST_F(DrawnAnswersTest, AKitChecksTheFormAndAsksWithTheStudentsNumbers) {
+  std::filesystem::remove_all(root_ / "solutions");
+  request_.students = {"ada"};
+  const TaskResult task = grade_answers_of("bound = \"b\"\n");
+  EXPECT_EQ(task.groups[0].title, fmt::format("Where is it for {}?", number_of("ada")));
+  EXPECT_EQ(task.diagnostics.at(0).message, "the answer to ridge is missing");
+  EXPECT_THAT(task.diagnostics.at(0).evidence,
+              testing::ElementsAre(fmt::format("Where is it for {}?", number_of("ada"))));
+}
+
+TEST_F(DrawnAnswersTest, AFormulaWithoutAValueIsOurFault) {
+  write("solutions/part7-test/answers.key.toml",
+        "[ridge]\nanswer = 100\nformula = \"n / 0\"\n[bound]\nanswer = \"a\"\n");
+  EXPECT_EQ(grade_ridge(100).verdict, Verdict::grader_fault);
 }
 
 }  // namespace

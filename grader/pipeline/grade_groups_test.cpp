@@ -109,6 +109,10 @@ TEST_F(GroupsOfCasesTest, AWrongAnswerAtTheTimedSizeCostsTheGroupsOfThatCase) {
   EXPECT_EQ(task.score, 5);
   EXPECT_THAT(task.timings, IsEmpty());
   EXPECT_THAT(task.diagnostics.at(0).groups, ElementsAre("basic"));
+  EXPECT_THAT(task.diagnostics.at(0).message,
+              testing::StartsWith("at the timed size alone, timed:"));
+  EXPECT_THAT(task.diagnostics.at(0).notes,
+              testing::Contains("all other cases of this group pass"));
 }
 
 TEST_F(GroupsOfCasesTest, ALaterTimedCaseThatIsWrongTakesTheSpeedOfItsGroupsWithIt) {

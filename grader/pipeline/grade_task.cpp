@@ -226,9 +226,23 @@ class TaskGrader {
     if (judgement.verdict == Verdict::suspect) {
       suspect(speed, std::move(judgement.diagnostics.front()));
     } else {
+      tell_timed_alone(speed, judgement);
       scores_.lose(speed.groups, std::move(judgement));
     }
     return std::nullopt;
+  }
+
+  /// A timed case runs once the cases of its groups have passed, so the size is what matters.
+  static void tell_timed_alone(const SpeedSpec& speed, Judgement& judgement) {
+    if (judgement.diagnostics.empty()) return;
+    Diagnostic& story = judgement.diagnostics.front();
+    story.message = fmt::format("at the timed size alone, {}: {}", speed.name, story.message);
+    story.notes.push_back(fmt::format("all other cases of {} pass",
+                                      speed.groups.size() == 1 ? "this group" : "these groups"));
+    if (story.code != "RL0401") return;
+    story.help =
+        "look for what changes with the size: more elements than the grid has threads, an index or "
+        "a count that overflows, a buffer of a fixed size";
   }
 
   /// Scores the time of one case. False when it ends the task.

@@ -1,8 +1,11 @@
 #pragma once
 
+#include <optional>
+
 #include "grader/diagnose/diagnose.h"
 #include "grader/pipeline/build.h"
 #include "grader/pipeline/grade.h"
+#include "grader/spec/answers.h"
 #include "grader/spec/files.h"
 
 namespace rooflab {
@@ -28,6 +31,19 @@ TaskResult grade_task(const PartSpec& part, const GradeRequest& request, const G
 
 /// Grades an `answers` task, which runs no code.
 TaskResult grade_answers(const PartSpec& part, const GradeRequest& request, const TaskSpec& task);
+
+/// Grades a work log: its form, and with GradeRequest::versions_graded_again the kernels that it
+/// keeps.
+TaskResult grade_work_log(const PartSpec& part, const GradeRequest& request,
+                          const GradeTools& tools, const TaskSpec& task, RunSlots& slots);
+
+/// The result of a task whose file is missing or is no text; nothing where it is there.
+std::optional<TaskResult> refused_text(const PartSpec& part, const TaskSpec& task,
+                                       const SubmittedFile& file);
+
+/// The story of a line that cannot be read as the answer to its question, or as any answer.
+Diagnostic unreadable_line(const PartSpec& part, const TaskSpec& task,
+                           const AnswerProblem& problem);
 
 /// A peak that a timed case with points is measured against and that the GPU lacks; empty when it
 /// has all. Tensor cores of an older GPU may lack a type: such a task can neither be compiled nor

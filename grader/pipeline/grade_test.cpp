@@ -74,6 +74,21 @@ class RemarkingOracle : public ScaleOracle {
   bool forfeits_;
 };
 
+/// Finds fault with how each call came to its values.
+class ComplainingOracle : public ScaleOracle {
+ public:
+  std::vector<Complaint> judge(const Problem& /*problem*/,
+                               const CallEvidence& /*evidence*/) const override {
+    return {{"RL0431", "each element is loaded twice", "share loads"}};
+  }
+};
+
+TEST_F(GradeTest, AComplaintAboutHowRightValuesCameAboutSaysThatTheyAreRight) {
+  oracle_ = [] { return std::make_unique<ComplainingOracle>(); };
+  EXPECT_EQ(grade_task_with(solve).diagnostics.at(0).message,
+            "the values are right, but each element is loaded twice");
+}
+
 TEST_F(GradeTest, HowATaskIsSolvedIsAMatterOfSpeedPointsAlone) {
   const TaskResult usual = grade_task_with(solve);
   oracle_ = [] { return std::make_unique<RemarkingOracle>(false); };

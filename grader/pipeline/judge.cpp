@@ -40,6 +40,8 @@ bool is_race_or_its_cause(const Finding& finding) {
 /// A leak is worth a word but fails nothing.
 bool is_leak(const Finding& finding) { return finding.kind() == FindingKind::leak; }
 
+bool is_misuse(const Finding& finding) { return finding.kind() == FindingKind::invalid_api_use; }
+
 bool is_error(const Finding& finding) { return !is_race(finding) && !is_leak(finding); }
 
 /// The text of a stub comes from the submission, so that of a hidden case is dropped.
@@ -80,6 +82,12 @@ Judgement from_findings(const JudgedRun& run, Verdict verdict, bool (*wanted)(co
         wrong.empty() || !judgement.diagnostics.empty() ? nullptr : &wrong.front();
     const Finding cause = with_cause(finding, run.outcome.activity.findings);
     judgement.diagnostics.push_back(explain_finding(cause, run.context, effect));
+    // What was refused may have thrown: of several such calls, only the last can have.
+    const auto& all = run.outcome.activity.findings;
+    if (is_misuse(finding) &&
+        &finding == &*std::ranges::find_if(all.rbegin(), all.rend(), is_misuse)) {
+      add_failed_call(judgement.diagnostics.back(), run.outcome, run.context);
+    }
   }
   return judgement;
 }
@@ -127,6 +135,11 @@ std::optional<Judgement> judge_end(const JudgedRun& run) {
   RunOutcome named = outcome;
   if (named.cuda_error.empty()) named.cuda_error = outcome.activity.error;
   return Judgement{Verdict::runtime_error, {explain_end(named, run.context)}};
+}
+
+bool has_output(const Problem& problem) {
+  return std::ranges::any_of(problem.tensors,
+                             [](const Tensor& tensor) { return tensor.role == Role::output; });
 }
 
 Telling telling_of(const Diagnostic& story, std::size_t compared) {
@@ -264,7 +277,9 @@ Judgement judge(const JudgedRun& run) {
     const CallEvidence evidence{run.outcome.results, run.outcome.activity,
                                 run.outcome.keeps_records};
     for (const Complaint& complaint : run.oracle->judge(run.problem, evidence)) {
-      judgement.diagnostics.push_back(explain_complaint(complaint, run.context));
+      judgement.diagnostics.push_back(has_output(run.problem)
+                                          ? explain_way(complaint, run.context)
+                                          : explain_complaint(complaint, run.context));
       judgement.telling = Telling::cause;
     }
   }

@@ -5,7 +5,7 @@
 #include <array>
 #include <random>
 
-#include "grader/pipeline/keyed_hash.h"
+#include "grader/spec/keyed_hash.h"
 
 namespace rooflab {
 namespace {

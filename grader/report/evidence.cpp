@@ -81,10 +81,15 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Timing, time_us, spread_us, roofline_us, floo
                                    limiter, terms, advice, limit, name, sampled, at_least, points,
                                    max_points, launches, dram_bytes, kernels, peak_memory, measured)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(HintUse, shown, of, points)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LoggedVersion, version, hypothesis, counter, result, has_run,
+                                   hash, device, timed, time_us, efficiency, limiter,
+                                   counter_before, counter_now, is_compared, has_moved,
+                                   is_graded_again, differs)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(WorkLog, kernel, versions)
 // What differs from the last run is no part of the evidence: it is about two results.
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TaskResult, id, title, bonus, verdict, score, max_score, groups,
                                    cases, timings, artifacts, diagnostics, for_people, counters,
-                                   graded_later, hidden_cases, summary, printed, hints)
+                                   graded_later, hidden_cases, summary, printed, hints, work_log)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Ladder, id, title, steps)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(GradeResult, part, title, device, device_name, time_kind, peaks,
                                    seed, submission, sandbox, tasks, ladders, build_s, run_s)
@@ -134,6 +139,7 @@ GradeResult example_result() {
   task.cases[0].peak_memory.emplace();
   task.timings = {timing};
   task.diagnostics = {story};
+  task.work_log.emplace().versions.resize(1);
   GradeResult result;
   result.tasks = {task};
   result.ladders.resize(1);
@@ -185,8 +191,10 @@ GradeResult from_evidence(const std::string& text) {
           "wrote it",
           version, kVersion));
     }
-    set_default(document.at("result"), "ladders", nlohmann::json::array());
-    return checked(document.at("result"), example_result());
+    nlohmann::json& result = document.at("result");
+    set_default(result, "ladders", nlohmann::json::array());
+    for (nlohmann::json& task : result.at("tasks")) set_default(task, "work_log", nullptr);
+    return checked(result, example_result());
   } catch (const nlohmann::json::exception& error) {
     throw EvidenceError(fmt::format("this is no evidence of a grade: {}", in_brief(error)));
   }

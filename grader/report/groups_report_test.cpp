@@ -62,7 +62,8 @@ std::string on_terminal(const TaskResult& task) {
 TEST(GroupsReport, TheTerminalListsLostGroupsBelowTheTask) {
   const std::string text = on_terminal(half_right());
   EXPECT_THAT(text, HasSubstr("  gemm  race              5/12   RL0302 gemm.cu:3 types: the tile"));
-  EXPECT_THAT(text, HasSubstr("\n        edges 0/4 (wrong answer) · types 0/3\n"));
+  EXPECT_THAT(text,
+              HasSubstr("\n        1 of 2 cases pass · edges 0/4 (wrong answer) · types 0/3\n"));
   EXPECT_THAT(text, HasSubstr("fails: types\n"));
   EXPECT_THAT(text, HasSubstr("also[RL0401]: 9 elements are wrong (fails: edges)\n"));
 }
@@ -112,6 +113,32 @@ TEST(GroupsReport, HtmlHasATableOfGroupsAndEscapesTheirNames) {
   EXPECT_THAT(html, HasSubstr("fails: types"));
   task.groups.resize(1);
   EXPECT_THAT(to_html(result_of(task), gpu), Not(HasSubstr("class=\"groups\"")));
+}
+
+TEST(GroupsReport, HtmlShowsWhatWasAskedAndInAKitWhichQuestionsAreOpen) {
+  TaskResult task = half_right();
+  task.groups = {{"ridge", "Where for 25.2 & 1420?", Verdict::pass, 1, 1},
+                 {"time", "How long?", Verdict::not_implemented, 0, 1}};
+  task.cases = {{"ridge", Verdict::pass, false, "ridge"},
+                {"time", Verdict::not_implemented, false, "time"}};
+  gpu_spec::GpuSpec gpu;
+  gpu.peak_flops["fp32"] = 1e12;
+  gpu.dram_bytes_per_second = 1e11;
+  EXPECT_THAT(to_html(result_of(task), gpu), HasSubstr("<th>question</th><th>verdict</th>"));
+  task.graded_later = 2;
+  const std::string html = to_html(result_of(task), gpu);
+  EXPECT_THAT(html, HasSubstr("ridge <small>Where for 25.2 &amp; 1420?</small></td><td>answered"));
+  EXPECT_THAT(html, HasSubstr("time <small>How long?</small></td><td>open"));
+}
+
+TEST(GroupsReport, AFurtherAnswerIsToldWithItsQuestion) {
+  TaskResult task = half_right();
+  task.diagnostics[1].code = "RL0408";
+  task.diagnostics[1].evidence = {"Where is it for 25.2?"};
+  EXPECT_THAT(on_terminal(task), HasSubstr("also[RL0408]"));
+  EXPECT_THAT(on_terminal(task), HasSubstr("\n  Where is it for 25.2?\n"));
+  task.diagnostics[1].code = "RL0401";
+  EXPECT_THAT(on_terminal(task), Not(HasSubstr("Where is it")));
 }
 
 TEST(GroupsReport, EvidenceKeepsThem) {

@@ -9,6 +9,7 @@
 #include "grader/report/html_page.h"
 #include "grader/report/since_last_run.h"
 #include "grader/report/text.h"
+#include "grader/report/work_log.h"
 
 namespace rooflab {
 namespace {
@@ -24,6 +25,9 @@ std::string header_html(const GradeResult& result) {
   for (const std::string& layer : result.sandbox)
     sandbox += (sandbox.empty() ? "" : ", ") + escape_html(layer);
   std::string notes;
+  if (const std::string missing = missing_words(result); !missing.empty()) {
+    notes += "<p class=\"note\">" + escape_html(missing) + "</p>";
+  }
   for (const std::string& note : total_notes(result)) {
     notes += "<p class=\"note\">" + escape_html(note) + "</p>";
   }
@@ -34,7 +38,9 @@ std::string header_html(const GradeResult& result) {
 )",
       result.part, escape_html(result.title), format_points(result.score()),
       format_points(result.max_score()),
-      result.bonus() > 0 ? fmt::format(", and {} bonus", format_points(result.bonus())) : "",
+      result.max_bonus() > 0 ? fmt::format(", and {} of {} bonus", format_points(result.bonus()),
+                                           format_points(result.max_bonus()))
+                             : "",
       escape_html(result.device_name), escape_html(result.time_kind),
       escape_html(peaks_words(result)), text_of(result.seed), escape_html(result.submission),
       sandbox.empty() ? "" : " · sandbox: " + sandbox, notes);
@@ -315,9 +321,30 @@ std::string counters_html(const TaskResult& task) {
          rows + "</table></div></details>\n";
 }
 
+/// Whether its groups are questions, of which each is a case by itself.
+bool asks_questions(const TaskResult& task) {
+  return !task.cases.empty() && std::ranges::all_of(task.cases, [](const CaseResult& one) {
+    return one.name == one.group;
+  });
+}
+
+/// What is asked, where nobody says yet whether an answer is right.
+std::string questions_html(const TaskResult& task) {
+  std::string rows;
+  for (const GroupResult& group : task.groups) {
+    rows +=
+        fmt::format("<tr><td>{} <small>{}</small></td><td>{}</td></tr>\n", escape_html(group.name),
+                    escape_html(group.title), group.verdict == Verdict::pass ? "answered" : "open");
+  }
+  return "<div class=\"wide\"><table class=\"groups\"><thead><tr><th>question</th><th>answer</th>"
+         "</tr></thead><tbody>\n" +
+         rows + "</tbody></table></div>\n";
+}
+
 /// What each group of cases earns; nothing where a task has only one.
 std::string groups_html(const TaskResult& task) {
-  if (task.groups.size() < 2 || task.graded_later > 0) return {};
+  if (task.groups.size() < 2) return {};
+  if (task.graded_later > 0) return asks_questions(task) ? questions_html(task) : std::string();
   std::string rows;
   for (const GroupResult& group : task.groups) {
     const std::string name = name_of(group.verdict);
@@ -328,9 +355,10 @@ std::string groups_html(const TaskResult& task) {
         group.title.empty() ? "" : " <small>" + escape_html(group.title) + "</small>", name,
         words_of(name), format_points(group.score), format_points(group.max_score));
   }
-  return "<div class=\"wide\"><table class=\"groups\"><thead><tr><th>group of "
-         "cases</th><th>verdict</th>"
-         "<th>points</th></tr></thead><tbody>\n" +
+  return fmt::format(
+             "<div class=\"wide\"><table class=\"groups\"><thead><tr><th>{}</th><th>verdict</th>"
+             "<th>points</th></tr></thead><tbody>\n",
+             asks_questions(task) ? "question" : "group of cases") +
          rows + "</tbody></table></div>\n";
 }
 
@@ -354,6 +382,7 @@ std::string task_html(const TaskResult& task, const HtmlPlace& place) {
   }
   if (!cases.empty()) html += "<p class=\"cases\">" + cases + "</p>\n";
   html += progress_html(task);
+  if (task.work_log) html += work_log_html(*task.work_log);
   for (const Diagnostic& story : task.diagnostics) html += story_html(story);
   const int details_level = place.heading_level + 2;
   html += timings_html(task.timings, details_level) + measured_html(task.timings) +

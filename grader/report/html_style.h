@@ -22,7 +22,7 @@ td.number{text-align:right;font-variant-numeric:tabular-nums}
 td.points,td.time{white-space:nowrap}
 .timings th,.timings td{font-variant-numeric:tabular-nums}.timings tbody th{color:var(--ink);font-size:1rem}
 .timings td small{display:block;color:var(--soft);font-size:.8rem;line-height:1.35}
-.timings td small.missed{color:var(--todo)}
+.timings td .missed{color:var(--todo)}.log td{overflow-wrap:anywhere;font-size:.9rem}
 .bar{display:inline-block;width:4.5rem;height:.5rem;background:var(--line);border-radius:.25rem;margin-right:.4rem}
 .bar i{display:block;height:100%;background:var(--good);border-radius:.25rem}
 .step{white-space:nowrap}

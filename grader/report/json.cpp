@@ -162,6 +162,32 @@ Json group_json(const GroupResult& group) {
   return json;
 }
 
+Json version_json(const LoggedVersion& version) {
+  Json json{{"version", version.version},
+            {"hypothesis", sanitize(version.hypothesis)},
+            {"counter", sanitize(version.counter)},
+            {"result", sanitize(version.result)}};
+  if (!version.has_run) return json;
+  json["hash"] = sanitize(version.hash);
+  json["device"] = sanitize(version.device);
+  json["timed"] = sanitize(version.timed);
+  json["time_us"] = version.time_us;
+  json["efficiency"] = version.efficiency;
+  json["limiter"] = sanitize(version.limiter);
+  json["graded_again"] = version.is_graded_again;
+  if (!version.counter_before.empty()) json["counter_before"] = version.counter_before;
+  if (!version.counter_now.empty()) json["counter_now"] = version.counter_now;
+  if (version.is_compared) json["moved"] = version.has_moved;
+  if (!version.differs.empty()) json["differs"] = sanitize(version.differs);
+  return json;
+}
+
+Json work_log_json(const WorkLog& log) {
+  Json versions = Json::array();
+  for (const LoggedVersion& version : log.versions) versions.push_back(version_json(version));
+  return {{"kernel", sanitize(log.kernel)}, {"versions", std::move(versions)}};
+}
+
 Json task_json(const TaskResult& task) {
   Json groups = Json::array();
   for (const GroupResult& group : task.groups) groups.push_back(group_json(group));
@@ -193,6 +219,7 @@ Json task_json(const TaskResult& task) {
     json["hints"] = {
         {"shown", task.hints.shown}, {"of", task.hints.of}, {"points", task.hints.points}};
   }
+  if (task.work_log) json["work_log"] = work_log_json(*task.work_log);
   if (task.since_last_run) json["since_last_run"] = since_json(*task.since_last_run);
   return json;
 }

@@ -6,6 +6,7 @@
 
 #include "grader/report/since_last_run.h"
 #include "grader/report/text.h"
+#include "grader/report/work_log.h"
 
 namespace rooflab {
 namespace {
@@ -198,6 +199,13 @@ void print_case_memory(std::ostream& out, const TaskResult& task, std::size_t in
   }
 }
 
+void print_work_log(std::ostream& out, const WorkLog& log, const Painter& paint) {
+  out << '\n';
+  for (const std::string& line : work_log_lines(log, kDetailWidth)) {
+    out << "  " << (line.starts_with("version") ? paint.bold(line) : line) << '\n';
+  }
+}
+
 void print_task(std::ostream& out, const TaskResult& task, std::size_t width,
                 const TerminalStyle& style) {
   const Painter paint(style.colour);
@@ -214,12 +222,17 @@ void print_task(std::ostream& out, const TaskResult& task, std::size_t width,
       out << fmt::format("{:{}}{}\n", "", before.size(), paint.dim(words));
     }
   };
-  if (const std::string lost = format_lost_groups(task); !lost.empty()) below(one_line(lost));
+  std::string lost = format_cases(task);
+  if (const std::string groups = format_lost_groups(task); !groups.empty()) {
+    lost += (lost.empty() ? "" : " · ") + groups;
+  }
+  if (!lost.empty()) below(one_line(lost));
   if (task.since_last_run) {
     below("since the last run: " + words_of(*task.since_last_run, task, kShownCounters));
   }
   if (const std::string hints = format_hints(task.hints); !hints.empty()) below(hints);
   if (style.all_timings) print_case_memory(out, task, before.size());
+  if (style.all_timings && task.work_log) print_work_log(out, *task.work_log, paint);
 }
 
 /// A finding after the first of its task: the cause and the place, without a story of its own.
@@ -231,6 +244,9 @@ void print_further(std::ostream& out, const Diagnostic& diagnostic, const Painte
   if (diagnostic.line > 0) {
     out << fmt::format(" --> {}:{}\n", one_line(diagnostic.file), diagnostic.line);
   }
+  if (diagnostic.code != "RL0408") return;
+  // Each answer is a story of its own, which begins with what was asked.
+  for (const std::string& line : diagnostic.evidence) out << "  " << one_line(line) << '\n';
 }
 
 /// A right answer that leaks memory, is slow or takes too much gets a warning; a time that cannot
@@ -272,13 +288,15 @@ std::string single_case_words(const GradeResult& result, int number) {
                      passes ? "passes" : "does not pass");
 }
 
+/// "90 of 100 and 10 of 20 bonus*"
 std::string score_words(const GradeResult& result) {
-  std::string words =
-      fmt::format("{} of {}", format_points(result.score()), format_points(result.max_score()));
-  const bool has_bonus = std::any_of(result.tasks.begin(), result.tasks.end(),
-                                     [](const TaskResult& t) { return t.bonus; });
-  if (has_bonus) words += fmt::format(" and {} bonus*", format_points(result.bonus()));
-  return words;
+  const auto of = [](double score, double most) {
+    return fmt::format("{} of {}", format_points(score), format_points(most));
+  };
+  const std::string core = of(result.score(), result.max_score());
+  if (result.max_bonus() == 0) return core;
+  const std::string bonus = of(result.bonus(), result.max_bonus()) + " bonus*";
+  return result.max_score() > 0 ? core + " and " + bonus : bonus;
 }
 
 }  // namespace
@@ -328,7 +346,11 @@ void print_summary(std::ostream& out, const GradeResult& result, const TerminalS
                      result.time_kind, one_line(peaks_words(result)), text_of(result.seed));
   std::size_t width = 0;
   for (const TaskResult& task : result.tasks) width = std::max(width, task.id.size());
-  for (const TaskResult& task : result.tasks) print_task(out, task, width, style);
+  for (const TaskResult& task : result.tasks) {
+    const auto& shown = style.lines_of;
+    const bool has_line = shown.empty() || std::ranges::find(shown, task.id) != shown.end();
+    if (has_line) print_task(out, task, width, style);
+  }
   const bool is_single = style.single_case > 0 && !result.tasks.empty();
   out << '\n'
       << paint.bold(is_single ? single_case_words(result, style.single_case)
@@ -337,6 +359,12 @@ void print_summary(std::ostream& out, const GradeResult& result, const TerminalS
   out << fmt::format(" · {:.1f} s (build {:.1f} s, run {:.1f} s)\n", result.build_s + result.run_s,
                      result.build_s, result.run_s);
   if (is_single) return;
+  // Of a single task without a time, its own line has it all.
+  const bool is_plain = result.tasks.size() == 1 && result.tasks.front().timings.empty();
+  const std::string missing = is_plain ? std::string() : one_line(missing_words(result));
+  for (const std::string& words : wrap(missing, kLineWidth)) {
+    if (!words.empty()) out << "  " << words << '\n';
+  }
   for (const std::string& note : total_notes(result)) out << "  " << one_line(note) << '\n';
 }
 

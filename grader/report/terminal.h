@@ -2,6 +2,7 @@
 
 #include <ostream>
 #include <string>
+#include <vector>
 
 #include "grader/spec/result.h"
 
@@ -14,6 +15,8 @@ struct TerminalStyle {
   bool all_timings = false;  ///< of tasks with several timed cases, not only the first
   bool printed = false;      ///< the last lines that the student's code printed
   int single_case = 0;       ///< only this public case was run, which earns nothing; 0: all were
+  /// Tasks that have a line, of those in the totals; empty: all.
+  std::vector<std::string> lines_of = {};
 };
 
 /// The whole report of a grade: the stories of each task, then the summary.

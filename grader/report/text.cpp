@@ -84,6 +84,41 @@ std::string format_disturbed(const Measured& by) {
   return fmt::format("; disturbed samples: {}; {}", fmt::join(ways, ", "), end);
 }
 
+/// Of what can be earned here; 0 where a report would show none.
+double points_missing(const TaskResult& task) {
+  constexpr double kShown = 0.05;
+  if (task.graded_later > 0) return 0;
+  const double missing = task.max_score - task.score;
+  return missing < kShown ? 0 : missing;
+}
+
+/// Where the missing points of a task are: "6 for edges, 3.4 for the time of 1024^3", or why all of
+/// them are missing.
+std::string missing_by(const TaskResult& task, double missing) {
+  if (task.verdict == Verdict::not_implemented && task.score == 0) return "still a TODO";
+  if (task.verdict == Verdict::compile_error) return "it does not compile";
+  if (task.verdict == Verdict::rejected) return "rejected";
+  constexpr double kShown = 0.05;
+  std::vector<std::string> parts;
+  double left = missing;
+  const auto add = [&](const std::string& name, double points) {
+    if (points < kShown) return;
+    parts.push_back(fmt::format("{} for {}", format_points(points), name));
+    left -= points;
+  };
+  if (task.groups.size() > 1 || !task.timings.empty()) {
+    for (const GroupResult& group : task.groups) add(group.name, group.max_score - group.score);
+  }
+  for (const Timing& timing : task.timings) {
+    add("the time of " + timing.name, timing.max_points - timing.points +
+                                          timing.launches.max_points - timing.launches.points +
+                                          timing.dram_bytes.max_points - timing.dram_bytes.points);
+  }
+  add("hints", task.hints.points);
+  if (!parts.empty()) add("the time", left);  // of cases that were not reached
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
 }  // namespace
 
 std::string sanitize(std::string_view bytes) {
@@ -271,6 +306,33 @@ std::string format_lost_groups(const TaskResult& task) {
     if (group.verdict != task.verdict) text += fmt::format(" ({})", verdict_words(group.verdict));
   }
   return text;
+}
+
+std::string format_cases(const TaskResult& task) {
+  if (task.graded_later > 0 || task.verdict == Verdict::not_implemented) return {};
+  const auto right = std::ranges::count(task.cases, Verdict::pass, &CaseResult::verdict);
+  const auto all = static_cast<std::ptrdiff_t>(task.cases.size());
+  if (all < 2 || right == all) return {};
+  const bool are_questions =
+      std::ranges::all_of(task.cases, [](const CaseResult& one) { return one.name == one.group; });
+  return fmt::format("{} of {} {}", right, all, are_questions ? "answers are right" : "cases pass");
+}
+
+std::string missing_words(const GradeResult& result) {
+  const bool only_bonus = std::ranges::all_of(result.tasks, &TaskResult::bonus);
+  std::string words;
+  double sum = 0;
+  for (const TaskResult& task : result.tasks) {
+    const double missing = points_missing(task);
+    if (missing == 0 || task.bonus != only_bonus) continue;
+    const std::string by = missing_by(task, missing);
+    words += fmt::format("{}{} {}{}", words.empty() ? "" : " · ", task.id, format_points(missing),
+                         by.empty() ? "" : " (" + by + ")");
+    sum += missing;
+  }
+  if (words.empty()) return {};
+  const std::string points = format_points(sum);
+  return fmt::format("{} {} missing: {}", points, points == "1" ? "point is" : "points are", words);
 }
 
 std::string format_rate(const Timing& timing) {

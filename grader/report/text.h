@@ -58,6 +58,13 @@ std::string format_groups(const Diagnostic& story);
 /// The groups of a task that have no points, as "edges 0/4 · masks 0/3"; empty where that says no
 /// more than the task's own line, since all of them fail alike or none does.
 std::string format_lost_groups(const TaskResult& task);
+/// "17 of 18 cases pass", or "8 of 10 answers are right", of a task that fails; empty where that
+/// says no more than the verdict.
+std::string format_cases(const TaskResult& task);
+/// What full marks still ask for, by task and group: "38.4 points are missing: gemm_tiled 13.4
+/// (6 for edges, 7.4 for the time of 1024^3) · gemv 15 (still a TODO)". Of bonus tasks only where
+/// no other was graded. Empty where nothing is missing.
+std::string missing_words(const GradeResult& result);
 /// What a timed case reached of what bounds it: "2.11 TFLOP/s" where that is arithmetic, else bytes
 /// per second.
 std::string format_rate(const Timing& timing);

@@ -88,6 +88,7 @@ class AnswerReader {
   static std::set<std::string> ids_of(const TaskSpec& task) {
     std::set<std::string> ids;
     for (const QuestionSpec& question : task.questions) ids.insert(question.id);
+    ids.insert(kStudentKey);
     return ids;
   }
 
@@ -96,6 +97,7 @@ class AnswerReader {
     if (lines_.is_blank(i)) return i + 1;
     const auto entry = lines_.entry(i);
     if (!entry) return skip_strange(i);
+    if (entry->key == kStudentKey) return read_student(i, entry->value);
     const auto question = std::ranges::find(task_.questions, entry->key, &QuestionSpec::id);
     if (question == task_.questions.end()) return skip_unknown(i, *entry);
     const std::string_view from = lines_.text().substr(entry->value);
@@ -103,6 +105,27 @@ class AnswerReader {
     last_named_ = entry->key;
     const bool is_long = from.starts_with("'''") || from.starts_with("\"\"\"");
     return is_long ? read_long(i, *question, entry->value) : read_line(i, *question, entry->value);
+  }
+
+  /// Whose answers these are. A number without quotes is an ID, too, and may begin with 0.
+  std::size_t read_student(std::size_t i, std::size_t value) {
+    const std::string named = unquoted(without_comment(lines_.text_to(value, i)));
+    if (named.empty()) return i + 1;  // not filled in
+    const auto id = student_id(named);
+    const bool is_second = id && !answers_.student.empty() && *id != answers_.student;
+    if (id && !is_second) {
+      answers_.student = *id;
+      return i + 1;
+    }
+    complain({.question = {},
+              .line = number(i),
+              .excerpt = excerpt_of(lines_.line(i)),
+              .message = is_second ? "student has an ID already, and this is another one"
+                                   : "this is no student's ID",
+              .help = is_second ? "keep one of the two lines"
+                                : "write yours in quotes, as in student = \"ada\"",
+              .costs = false});
+    return i + 1;
   }
 
   /// Lines that are no entry, up to the next one, are told once.
@@ -319,75 +342,10 @@ class AnswerReader {
   std::size_t strange_ = 0;                       ///< lines that belong to no question
 };
 
-void check_key(const TableReader& reader, const QuestionSpec& question, const Value& answer) {
-  if (is_of_kind(question, answer)) return;
-  throw reader.error("answer", fmt::format("`{}` wants {}", question.id, kind_words(question)),
-                     how_to_write(question));
-}
-
 }  // namespace
 
 Answers read_answers(const std::string& text, const TaskSpec& task) {
   return AnswerReader(text, task).read();
-}
-
-namespace {
-
-/// The items of a rubric, whose points are those of the question.
-std::vector<RubricItem> read_rubric(TableReader& entry, const QuestionSpec& question) {
-  std::vector<RubricItem> rubric;
-  double points = 0;
-  entry.each("rubric", [&](const toml::table& inner) {
-    TableReader item(inner, entry.file(), fmt::format("rubric of \"{}\"", question.id));
-    rubric.push_back({item.number("points"), item.text("text")});
-    item.finish();
-    points += rubric.back().points;
-    if (rubric.back().points > 0) return;
-    throw item.error("points", fmt::format("an item of \"{}\" has no points", question.id),
-                     "give it some, or leave it out");
-  });
-  if (rubric.empty()) return rubric;
-  if (question.kind != QuestionKind::text) {
-    throw entry.error("rubric", fmt::format("\"{}\" is no free text", question.id),
-                      "a machine judges it: remove the rubric");
-  }
-  if (std::abs(points - question.points) > 1e-9) {
-    throw entry.error("rubric",
-                      fmt::format("the items of \"{}\" have {:g} points, and it has {:g}",
-                                  question.id, points, question.points),
-                      "make them equal");
-  }
-  return rubric;
-}
-
-}  // namespace
-
-std::map<std::string, AnswerKey> load_answer_key(const std::filesystem::path& file,
-                                                 const TaskSpec& task) {
-  const toml::table table = parse_toml(file);
-  TableReader reader(table, file, "answer key");
-  std::map<std::string, AnswerKey> keys;
-  for (const QuestionSpec& question : task.questions) {
-    const bool present = reader.maybe(question.id, [&](const toml::table& inner) {
-      TableReader entry(inner, file, fmt::format("key of \"{}\"", question.id));
-      AnswerKey key;
-      if (question.kind != QuestionKind::text || entry.has("answer")) {
-        key.answer = entry.value("answer");
-        check_key(entry, question, key.answer);
-      }
-      key.tolerance = entry.number_or("tolerance", key.tolerance);
-      key.why = entry.text_or("why", "");
-      key.rubric = read_rubric(entry, question);
-      entry.finish();
-      keys[question.id] = key;
-    });
-    if (!present && question.kind != QuestionKind::text) {
-      throw reader.error(question.id, fmt::format("question \"{}\" has no key", question.id),
-                         fmt::format("add [{}] with answer = …", question.id));
-    }
-  }
-  reader.finish();
-  return keys;
 }
 
 }  // namespace rooflab

@@ -18,12 +18,20 @@ struct RubricItem {
   std::string text;
 };
 
+/// A known way to a wrong number.
+struct KnownSlip {
+  std::string formula;
+  std::string cause;  ///< what was forgotten, a clause: "a multiply-add counts as two FLOPs"
+};
+
 /// The right answer to one question.
 struct AnswerKey {
-  Value answer;
+  Value answer;             ///< with the page's own numbers
   double tolerance = 1e-6;  ///< numbers: relative to |answer|, absolute where that is 0
   std::string why;
   std::vector<RubricItem> rubric = {};  ///< of free text, for the people who read it
+  std::string formula = {};             ///< of the answer; a question that draws numbers has one
+  std::vector<KnownSlip> slips = {};
 };
 
 /// A line of a student's file that is no answer, or not one of its question's kind.
@@ -36,8 +44,14 @@ struct AnswerProblem {
   bool costs = true;  ///< false: what was meant could be read all the same
 };
 
+/// Begins the line of a student's file that says whose it is: `student = "ada"`.
+inline constexpr const char* kStudentKey = "student";
+
 /// What a student answered.
 struct Answers {
+  /// Whose answers the file says these are, as student_id() gives it; empty where it says nothing.
+  /// A claim, which anybody can write.
+  std::string student;
   Values values;                        ///< by question; one left out or left empty is absent
   std::vector<AnswerProblem> problems;  ///< by line
   /// Questions without an answer that a line which belongs to none may have been meant for: it
@@ -52,9 +66,23 @@ struct Answers {
 /// @param text of the student's file
 Answers read_answers(const std::string& text, const TaskSpec& task);
 
-/// solutions/<part>/answers.key.toml: a key for every number and choice question of the task.
+/// Of a value that is no text.
+double number_in(const Value& value);
+
+/// Whether a number is the expected one, within a share of it; absolute where that is 0.
+bool is_near(double got, double expected, double tolerance);
+
+/// solutions/<part>/answers.key.toml: a key for every number and choice question of the task. Its
+/// formulas have a value for every number that is drawn, and the answer for the page's own.
 /// @throws SpecError naming file, line and remedy.
 std::map<std::string, AnswerKey> load_answer_key(const std::filesystem::path& file,
                                                  const TaskSpec& task);
+
+/// The right number of whom these numbers were drawn for. @throws FormulaError
+double right_number(const AnswerKey& key, const NamedNumbers& numbers);
+
+/// What the student forgot who gets this number, which is not right; nothing where no slip that the
+/// key knows leads there, or one that these numbers hide. @throws FormulaError
+const KnownSlip* slip_that_gives(double got, const AnswerKey& key, const NamedNumbers& numbers);
 
 }  // namespace rooflab

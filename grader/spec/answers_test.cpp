@@ -236,5 +236,84 @@ TEST_F(AnswersTest, KeyMustHoldEveryQuestionThatAMachineCanJudge) {
   EXPECT_EQ(std::get<std::string>(keys.at("bound").answer), "a");
 }
 
+TEST_F(AnswersTest, AFileMaySayWhoseAnswersItHas) {
+  EXPECT_EQ(read("student = \"Ada@example.org\"  # me\nridge = 1\n").student, "ada@example.org");
+  EXPECT_EQ(read("student = 0042\n").student, "0042");
+  EXPECT_EQ(read("ridge = 1\nstudent = ada\n").student, "ada");
+  EXPECT_EQ(read("ridge = 1\n").student, "");
+  EXPECT_EQ(read("student = \"\"  # your ID\n").student, "");
+  EXPECT_THAT(problems_of("student = \"\"\n\nstudent = \"ada\"\nstudent = 'ADA'\n"), IsEmpty());
+  EXPECT_EQ(read("why = \"never closed\nstudent = \"ada\"\n").student, "ada");
+}
+
+TEST_F(AnswersTest, AHostileStudentIsNobodyAndCostsNothing) {
+  for (const std::string& id :
+       {std::string(5000, 'a'), std::string("\"\x1b[31m\""), std::string("\"\xff\"")}) {
+    const Answers answers = read("student = " + id + "\nridge = 1\n");
+    EXPECT_EQ(answers.student, "");
+    EXPECT_TRUE(answers.values.contains("ridge"));
+    EXPECT_THAT(problems_of("student = " + id + "\n"),
+                ElementsAre(StartsWith("1 (): this is no student's ID; write yours in quotes")));
+  }
+  EXPECT_THAT(problems_of("student = \"ada\"\nstudent = \"bob\"\n"),
+              ElementsAre(StartsWith("2 (): student has an ID already")));
+  EXPECT_EQ(read("student = \"ada\"\nstudent = \"bob\"\n").student, "ada");
+}
+
+/// A key for a question that draws a number n of 2, 3 and 4; the page's own is 6.
+class DrawnKeyTest : public AnswersTest {
+ protected:
+  DrawnKeyTest() {
+    task_.questions = {{"ridge", QuestionKind::number, "Where?", {}, 1}};
+    task_.questions[0].draws = {{.name = "n", .question = "ridge", .page = 6, .values = {2, 3, 4}}};
+  }
+  AnswerKey load(const std::string& key) {
+    std::ofstream(file_) << "[ridge]\n" << key;
+    return load_answer_key(file_, task_).at("ridge");
+  }
+  std::string told(const std::string& key) {
+    try {
+      load(key);
+    } catch (const SpecError& error) {
+      return error.what();
+    }
+    return "no error";
+  }
+};
+
+TEST_F(DrawnKeyTest, TheKeySolvesItWithTheStudentsNumbers) {
+  const AnswerKey key = load("answer = 36\nformula = \"n^2\"\n");
+  EXPECT_EQ(right_number(key, {{"n", 3}}), 9);
+  EXPECT_EQ(right_number(key, {{"n", 6}}), 36);
+  AnswerKey plain;
+  plain.answer = std::int64_t{5};
+  EXPECT_EQ(right_number(plain, {}), 5);
+}
+
+TEST_F(DrawnKeyTest, AKnownSlipIsToldWhereItCanBeToldApart) {
+  const AnswerKey key = load(
+      "answer = 36\ntolerance = 0.01\nformula = \"n^2\"\n"
+      "slips = [{ formula = \"2 * n\", cause = \"a square is n times n\" }]\n");
+  const KnownSlip* slip = slip_that_gives(6.01, key, {{"n", 3}});
+  ASSERT_NE(slip, nullptr);
+  EXPECT_EQ(slip->cause, "a square is n times n");
+  EXPECT_EQ(slip_that_gives(7, key, {{"n", 3}}), nullptr);
+  EXPECT_EQ(slip_that_gives(4, key, {{"n", 2}}), nullptr) << "2 * 2 is 2^2";
+}
+
+TEST_F(DrawnKeyTest, AFormulaThatCannotBeRightIsRefused) {
+  EXPECT_THAT(told("answer = 36\n"), HasSubstr("draws numbers, and has no formula"));
+  EXPECT_THAT(told("answer = 35\nformula = \"n^2\"\n"), HasSubstr("gives 36 with the page's own"));
+  EXPECT_THAT(told("answer = 36\nformula = \"m^2\"\n"), HasSubstr("draws no number m"));
+  EXPECT_THAT(told("answer = 36\nformula = \"n^\"\n"), HasSubstr("correct the formula"));
+  EXPECT_THAT(told("answer = 9\nformula = \"36 / (n - 2)\"\n"), HasSubstr("not finite"))
+      << "for n = 2, which can be drawn";
+  EXPECT_THAT(told("answer = 36\nformula = \"n^2\"\n"
+                   "slips = [{ formula = \"k\", cause = \"none\" }]\n"),
+              HasSubstr("draws no number k"));
+  task_.questions = {{"ridge", QuestionKind::text, "Why?", {}, 1}};
+  EXPECT_THAT(told("formula = \"1\"\n"), HasSubstr("asks for no number"));
+}
+
 }  // namespace
 }  // namespace rooflab

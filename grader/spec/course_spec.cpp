@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 
 #include "grader/spec/toml_reader.h"
+#include "grader/spec/work_log.h"
 
 namespace rooflab {
 namespace {
@@ -58,6 +60,21 @@ CourseSpec load_course_spec(const std::filesystem::path& labs) {
                         "= 0");
     }
     hints.finish();
+  });
+  reader.maybe("questions", [&](const toml::table& inner) {
+    TableReader questions(inner, file, "[questions]");
+    course.own_numbers = questions.boolean_or("own_numbers", true);
+    questions.finish();
+  });
+  reader.maybe("work_log", [&](const toml::table& inner) {
+    TableReader log(inner, file, "[work_log]");
+    const std::int64_t again = log.integer("grade_again");
+    if (again < 0 || again > static_cast<std::int64_t>(kMostVersions)) {
+      throw log.error("grade_again", "it is how many versions of a log are graded again",
+                      fmt::format("write a number from 0 to {}", kMostVersions));
+    }
+    course.versions_graded_again = static_cast<int>(again);
+    log.finish();
   });
   reader.finish();
   return course;

@@ -18,6 +18,11 @@ struct CourseSpec {
   /// Graded on where a command names none: "auto", "cuda", "cuda:0", "sim" or "sim:a100".
   std::string device = "auto";
   double hint_cost = 0;  ///< share of a task's points for each hint shown, from 0 to 1
+  /// Whether questions that draw numbers ask each student for other ones; else all have the page's.
+  bool own_numbers = true;
+  /// Of each work log, how many versions a class's grading builds and times again from what the log
+  /// kept: the last ones.
+  int versions_graded_again = 0;
 };
 
 /// Reads labs/course.toml. @throws SpecError naming file, line and remedy.

@@ -63,6 +63,11 @@ void complete_groups(TaskSpec& task) {
   if (task.groups.empty() && task.kind == TaskKind::answers) {
     task.groups = groups_of_questions(task);
   }
+  if (task.groups.empty() && task.kind == TaskKind::worklog) {
+    task.groups = {
+        {kLoggedVersions, "four versions, each with a logged run", task.points / 2},
+        {kLogEntries, "each with a hypothesis, a counter and a result", task.points / 2}};
+  }
   if (task.groups.empty() && task.kind == TaskKind::values) {
     task.groups = groups_of_functions(task);
   }
@@ -125,7 +130,7 @@ void check_groups(const TableReader& reader, const TaskSpec& task) {
         fmt::format("task {} is worth {} points, its groups {}", task.id, task.points, points),
         "make them equal");
   }
-  if (task.kind == TaskKind::answers) return;  // its groups are the questions
+  if (is_text(task)) return;  // its groups are questions, or what a log must have
   for (const GroupSpec& group : task.groups) {
     const bool has_case = std::ranges::any_of(task.cases, [&](const CaseSpec& spec) {
       return spec.group == group.name && !spec.hidden && spec.peak.empty() && spec.vast_gb == 0;

@@ -10,10 +10,14 @@ inline constexpr const char* kOnlyGroup = "all";
 
 std::vector<std::string> names_of(const std::vector<GroupSpec>& groups);
 
-/// Gives a task that names no groups its own: one for each question of an `answers` task; one for
-/// each function of a `values` task whose cases call several, in order of first appearance and with
-/// equal shares; else a single one. Then each case and timed case that names no group has its own.
-/// What the file says stays as it is.
+/// The groups of a work log, which the grader judges by its form.
+inline constexpr const char* kLoggedVersions = "versions";
+inline constexpr const char* kLogEntries = "entries";
+
+/// Gives a task that names no groups its own: one for each question of an `answers` task; two for a
+/// work log; one for each function of a `values` task whose cases call several, in order of first
+/// appearance and with equal shares; else a single one. Then each case and timed case that names no
+/// group has its own. What the file says stays as it is.
 void complete_groups(TaskSpec& task);
 
 /// The function of the student's that a case calls, where the task has several; else empty.

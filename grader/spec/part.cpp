@@ -9,15 +9,20 @@
 #include <regex>
 #include <set>
 
+#include "grader/spec/answers.h"
 #include "grader/spec/group_hints.h"
 #include "grader/spec/groups.h"
+#include "grader/spec/read_draws.h"
 #include "grader/spec/toml_reader.h"
+#include "grader/spec/work_log.h"
 
 namespace rooflab {
 namespace {
 
-const std::map<std::string, TaskKind> kTaskKinds = {
-    {"kernel", TaskKind::kernel}, {"values", TaskKind::values}, {"answers", TaskKind::answers}};
+const std::map<std::string, TaskKind> kTaskKinds = {{"kernel", TaskKind::kernel},
+                                                    {"values", TaskKind::values},
+                                                    {"answers", TaskKind::answers},
+                                                    {"worklog", TaskKind::worklog}};
 const std::map<std::string, QuestionKind> kQuestionKinds = {{"number", QuestionKind::number},
                                                             {"choice", QuestionKind::choice},
                                                             {"text", QuestionKind::text}};
@@ -173,7 +178,8 @@ SpeedSpec read_speed(const toml::table& table, const std::filesystem::path& file
   return speed;
 }
 
-QuestionSpec read_question(const toml::table& table, const std::filesystem::path& file) {
+QuestionSpec read_question(const toml::table& table, const std::filesystem::path& file,
+                           const std::vector<QuestionSpec>& earlier) {
   TableReader reader(table, file, "[[task.question]]");
   QuestionSpec question;
   question.id = reader.text("id");
@@ -183,7 +189,20 @@ QuestionSpec read_question(const toml::table& table, const std::filesystem::path
   question.prompt = reader.text("prompt");
   question.choices = reader.texts("choices");
   question.points = points(reader, "points", 0);
+  question.bonus = reader.boolean_or("bonus", false);
+  reader.maybe("draws", [&](const toml::table& draws) {
+    question.pattern = question.prompt;
+    read_draws(draws, file, earlier, question);
+  });
   reader.finish();
+  if (question.id == kStudentKey) {
+    throw reader.error("id", "`student` is whose answers a file has, and no question",
+                       "name the question otherwise");
+  }
+  if (question.bonus && question.kind != QuestionKind::text) {
+    throw reader.error("bonus", fmt::format("question \"{}\" is judged by a machine", question.id),
+                       "make it free text, for which people give points, or remove bonus");
+  }
   if ((question.kind == QuestionKind::choice) != (question.choices.size() > 1)) {
     throw reader.error("choices",
                        fmt::format("question \"{}\" of its kind cannot have {} choices",
@@ -211,6 +230,13 @@ void check_questions(const TableReader& reader, const TaskSpec& task) {
   }
 }
 
+/// What a work log is about stands in other tasks.
+void check_work_log(const TableReader& reader, const TaskSpec& task) {
+  if (task.cases.empty() && task.speeds.empty() && task.questions.empty()) return;
+  throw reader.error("kind", fmt::format("the work log {} has cases or questions", task.id),
+                     "remove them: it is about the timed cases of the part's kernels");
+}
+
 void check_task(const TableReader& reader, const TaskSpec& task) {
   for (const std::string& pattern : task.forbidden) {
     try {
@@ -226,7 +252,13 @@ void check_task(const TableReader& reader, const TaskSpec& task) {
     throw reader.error("libraries", fmt::format("unknown library \"{}\"", library),
                        "use cublas, cupti or nvrtc");
   }
+  if (task.hand_points > 0 && task.kind != TaskKind::worklog) {
+    throw reader.error("hand_points",
+                       "only a work log has points that are given by hand for all of it",
+                       "remove it, or give them to a question of kind text");
+  }
   if (task.kind == TaskKind::answers) return check_questions(reader, task);
+  if (task.kind == TaskKind::worklog) return check_work_log(reader, task);
   require_identifier(reader, "entry", task.entry);
   if (task.cases.empty()) {
     throw reader.error("case", fmt::format("task {} has no cases", task.id), "add [[task.case]]");
@@ -270,8 +302,8 @@ void check_withheld(const TableReader& reader, const TaskSpec& task,
 std::optional<simgpu::Code> read_starter_finds(TableReader& reader, const TaskSpec& task) {
   const std::string text = reader.text_or("starter_finds", "");
   if (text.empty()) return std::nullopt;
-  if (task.kind == TaskKind::answers) {
-    throw reader.error("starter_finds", "the starter of an `answers` task has open questions",
+  if (is_text(task)) {
+    throw reader.error("starter_finds", "a task without code has open answers in its starter",
                        "remove starter_finds");
   }
   const auto code = simgpu::Code::parse(text);
@@ -290,6 +322,7 @@ TaskSpec read_task(const toml::table& table, const std::filesystem::path& file) 
   task.kind = kind_of(reader, kTaskKinds);
   task.bonus = reader.boolean_or("bonus", false);
   task.points = points(reader, "points", 0);
+  task.hand_points = points(reader, "hand_points", 0);
   task.file = reader.text("file");
   require_file_name(reader, "file", task.file);
   task.uses = reader.texts("uses");
@@ -322,7 +355,7 @@ TaskSpec read_task(const toml::table& table, const std::filesystem::path& file) 
     task.cases.push_back(std::move(spec));
   });
   reader.each("question", [&](const toml::table& inner) {
-    task.questions.push_back(read_question(inner, file));
+    task.questions.push_back(read_question(inner, file, task.questions));
   });
   complete_groups(task);  // timed cases may name what follows from the cases
   reader.each("ratio",
@@ -338,6 +371,7 @@ TaskSpec read_task(const toml::table& table, const std::filesystem::path& file) 
   });
   complete_groups(task);
   reader.finish();
+  if (task.kind == TaskKind::answers) task = asked_of(task, 0, "");
   check_task(reader, task);
   check_groups(reader, task);
   return task;
@@ -366,6 +400,19 @@ Ladder read_ladder(const toml::table& table, const std::filesystem::path& file,
     next = std::next(task);
   }
   return ladder;
+}
+
+/// A part has one work log at most, and a kernel that it can be about.
+void check_logged_kernels(const TableReader& reader, const PartSpec& part) {
+  const auto logs = std::ranges::count(part.tasks, TaskKind::worklog, &TaskSpec::kind);
+  if (logs == 0) return;
+  if (logs > 1) {
+    throw reader.error("task", "the part has two work logs",
+                       "keep one: grader --log has to know where a run belongs");
+  }
+  if (std::ranges::any_of(part.tasks, may_be_logged)) return;
+  throw reader.error("task", "the part has a work log and no kernel that is timed",
+                     "add a [[task.speed]] to a kernel, or remove the work log");
 }
 
 PartSpec read_part(const std::filesystem::path& root) {
@@ -398,6 +445,7 @@ PartSpec read_part(const std::filesystem::path& root) {
   });
   reader.finish();
   if (part.tasks.empty()) throw reader.error("task", "the part has no tasks", "add [[task]]");
+  check_logged_kernels(reader, part);
   return part;
 }
 
@@ -409,7 +457,7 @@ void add_hidden_cases(PartSpec& part, const std::filesystem::path& file) {
     const std::string id = case_reader.text("task");
     CaseSpec spec = read_case(case_reader);
     const auto task = std::ranges::find(part.tasks, id, &TaskSpec::id);
-    if (task == part.tasks.end() || task->kind == TaskKind::answers) {
+    if (task == part.tasks.end() || is_text(*task)) {
       throw case_reader.error("task", fmt::format("no task \"{}\" of this part has cases", id),
                               "name one of part.toml");
     }
@@ -440,41 +488,6 @@ void add_hidden_counts(PartSpec& part, const std::filesystem::path& file) {
 }
 
 }  // namespace
-
-std::string hidden_counts_of(const PartSpec& part) {
-  std::string text = "# How many hidden cases the class's grading has for each task.\n";
-  for (const TaskSpec& task : part.tasks) {
-    const auto count = std::ranges::count(task.cases, true, &CaseSpec::hidden);
-    if (count > 0) text += fmt::format("{} = {}\n", task.id, count);
-  }
-  return text;
-}
-
-std::vector<std::string> submitted_files(const PartSpec& part) {
-  std::vector<std::string> names;
-  const auto add = [&](const std::string& name) {
-    if (std::ranges::find(names, name) == names.end()) names.push_back(name);
-  };
-  for (const std::string& header : part.headers) add(header);
-  for (const TaskSpec& task : part.tasks) {
-    add(task.file);
-    for (const std::string& used : task.uses) add(used);
-  }
-  return names;
-}
-
-double maximum_points(const SpeedSpec& speed) {
-  double points = speed.points;
-  if (speed.launches) points += speed.launches->points;
-  if (speed.bytes) points += speed.bytes->points;
-  return points;
-}
-
-double maximum_points(const TaskSpec& task) {
-  double points = task.points;
-  for (const SpeedSpec& speed : task.speeds) points += maximum_points(speed);
-  return points;
-}
 
 PartSpec read_part_folder(const std::filesystem::path& folder,
                           const std::filesystem::path& solutions) {

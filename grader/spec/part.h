@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "grader/contract/problem.h"
+#include "grader/spec/draws.h"
 #include "grader/spec/ladder.h"
 #include "grader/spec/targets.h"
 #include "simgpu/codes/code.h"
@@ -91,6 +92,7 @@ enum class TaskKind : std::uint8_t {
   kernel,   ///< tensors in, tensors out, on the device
   values,   ///< named results of host functions
   answers,  ///< answers.toml, no code
+  worklog,  ///< worklog.toml, about the versions of another task's kernel: no code of its own
 };
 
 enum class QuestionKind : std::uint8_t { number, choice, text };
@@ -99,9 +101,12 @@ enum class QuestionKind : std::uint8_t { number, choice, text };
 struct QuestionSpec {
   std::string id;
   QuestionKind kind = QuestionKind::number;
-  std::string prompt;
+  std::string prompt;                ///< of a loaded part with the page's own numbers
   std::vector<std::string> choices;  ///< "a" is the first
   double points = 0;                 ///< of `text`: given by hand, not part of the task's maximum
+  bool bonus = false;                ///< of `text`: its points are beside the part's maximum, too
+  std::vector<Draw> draws = {};      ///< numbers that differ from student to student
+  std::string pattern = {};          ///< where it draws, the prompt with "{n}" for the number n
 };
 
 struct TaskSpec {
@@ -128,10 +133,20 @@ struct TaskSpec {
   int hidden_elsewhere = 0;  ///< cases that the class's grading has, and this copy does not
   std::vector<RatioHint> ratios;
   std::vector<QuestionSpec> questions;  ///< `answers` tasks
-  std::vector<SpeedSpec> speeds;        ///< timed cases, in the order of every report
-  double time_limit_s = 60;             ///< per case
-  double host_time_limit_s = 10;        ///< of the host's code alone, where the GPU is simulated
+  double hand_points = 0;  ///< `worklog` tasks: given by hand, not part of the task's maximum
+  std::vector<SpeedSpec> speeds;  ///< timed cases, in the order of every report
+  double time_limit_s = 60;       ///< per case
+  double host_time_limit_s = 10;  ///< of the host's code alone, where the GPU is simulated
 };
+
+/// Whether a task is a text for the grader and for people: nothing of it is built or run.
+inline bool is_text(const TaskSpec& task) {
+  return task.kind == TaskKind::answers || task.kind == TaskKind::worklog;
+}
+
+/// What people give points for in a task: its questions of free text, or the work log as a whole,
+/// which goes by the task's id.
+std::vector<QuestionSpec> questions_for_people(const TaskSpec& task);
 
 /// Parts have the numbers 0 to 999.
 inline constexpr int kLastPart = 999;
@@ -161,6 +176,13 @@ std::vector<std::string> submitted_files(const PartSpec& part);
 double maximum_points(const SpeedSpec& speed);
 /// The most points that a task can give: its own and those of its timed cases.
 double maximum_points(const TaskSpec& task);
+
+/// The task as a student is asked it: prompts have their numbers, and groups their prompts.
+/// @param student as student_id() gives it; empty: the page's own numbers
+TaskSpec asked_of(const TaskSpec& task, int part, const std::string& student);
+
+/// Whether some question of the task asks different students for different numbers.
+bool draws_numbers(const TaskSpec& task);
 
 /// Reads the part.toml of a part's folder, and its hidden cases or how many of them there are, as
 /// load_part() does.

@@ -3,9 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <string>
+
+#include "grader/spec/work_log.h"
 
 namespace rooflab {
 namespace {
@@ -170,6 +173,85 @@ TEST_F(PartTest, AStarterMayBeWrongOnPurpose) {
   EXPECT_EQ(load().tasks[0].starter_finds, simgpu::Code("RL0201"));
 }
 
+TEST_F(PartTest, AQuestionMayDrawItsNumbers) {
+  EXPECT_EQ(
+      error_after("prompt = \"Where?\"",
+                  "prompt = \"{peak} over {bandwidth}, {n} x {n}?\"\n"
+                  "draws = { peak = { page = 24.8, from = 24.4, to = 26, step = 0.4 }, "
+                  "bandwidth = [1150, 900], n = { page = 12345, from = 1, to = 2, step = 1 } }"),
+      "no error");
+  const PartSpec part = load();
+  const TaskSpec& task = part.tasks[2];
+  EXPECT_TRUE(draws_numbers(task));
+  EXPECT_FALSE(draws_numbers(part.tasks[0]));
+  const QuestionSpec& question = task.questions[0];
+  EXPECT_EQ(question.prompt, "24.8 over 1150, 12,345 x 12,345?");
+  EXPECT_EQ(task.groups[0].title, question.prompt);
+  const auto peak = std::ranges::find(question.draws, "peak", &Draw::name);
+  EXPECT_THAT(peak->values, ElementsAre(24.4, 24.8, 25.2, 25.6, 26));
+  const auto bandwidth = std::ranges::find(question.draws, "bandwidth", &Draw::name);
+  EXPECT_THAT(bandwidth->values, ElementsAre(1150, 900));
+
+  const TaskSpec asked = asked_of(task, part.number, "ada");
+  const NamedNumbers numbers = numbers_of(part.number, question.draws, "ada");
+  EXPECT_EQ(asked.questions[0].prompt,
+            with_numbers("{peak} over {bandwidth}, {n} x {n}?", numbers));
+  EXPECT_EQ(asked.groups[0].title, asked.questions[0].prompt);
+  EXPECT_EQ(asked_of(asked, part.number, "").questions[0].prompt, question.prompt);
+  EXPECT_EQ(asked.questions[1].prompt, task.questions[1].prompt);
+}
+
+TEST_F(PartTest, ACourseMayGiveEverybodyThePagesNumbers) {
+  EXPECT_EQ(
+      error_after("prompt = \"Where?\"",
+                  "prompt = \"{n}?\"\ndraws = { n = { page = 9, from = 1, to = 5, step = 1 } }"),
+      "no error");
+  write("labs/course.toml", "title = \"A\"\ngpus = [\"a100\"]\n[questions]\nown_numbers = false\n");
+  const PartSpec part = load();
+  EXPECT_FALSE(draws_numbers(part.tasks[2]));
+  EXPECT_EQ(asked_of(part.tasks[2], part.number, "ada").questions[0].prompt, "9?");
+  write("labs/course.toml", "title = \"A\"\ngpus = [\"a100\"]\n");
+  EXPECT_TRUE(draws_numbers(load().tasks[2]));
+}
+
+TEST_F(PartTest, DrawsThatCannotBeUsedAreNamed) {
+  const auto told = [&](const std::string& prompt, const std::string& draws) {
+    return error_after("prompt = \"Where?\"",
+                       "prompt = \"" + prompt + "\"\ndraws = { " + draws + " }");
+  };
+  const std::string to_draw_from = "n has not two numbers to draw from, or too many";
+  EXPECT_THAT(told("{n}", "n = [1]"), HasSubstr(to_draw_from));
+  EXPECT_THAT(told("{n}", "n = 1"), HasSubstr(to_draw_from));
+  EXPECT_THAT(told("{n}", "n = [1, \"two\"]"), HasSubstr(to_draw_from));
+  EXPECT_THAT(told("{n}", "n = [1, nan]"), HasSubstr(to_draw_from));
+  for (const char* range : {"from = 1, to = 2, step = 0", "from = 2, to = 1, step = 1",
+                            "from = 1, to = 1e6, step = 1", "from = 1, to = inf, step = 1",
+                            "from = 1, to = nan, step = 1", "from = 1, to = 2, step = -1"}) {
+    EXPECT_THAT(told("{n}", std::string("n = { page = 1, ") + range + " }"),
+                HasSubstr(to_draw_from))
+        << range;
+  }
+  EXPECT_THAT(told("{n} {m}", "n = [1, 2]"), HasSubstr("has {m}, which it does not draw"));
+  EXPECT_THAT(told("none", "n = [1, 2]"), HasSubstr("does not say n, which it draws"));
+  EXPECT_THAT(told("{n}", "n = \"ridge\""), HasSubstr("no earlier question \"ridge\" draws n"));
+  EXPECT_THAT(told("{n}", "n = { page = 1, from = 1, to = 2, stop = 1 }"), HasSubstr("step"));
+  EXPECT_THAT(told("{N}", "N = [1, 2]"), HasSubstr("\"N\" is no identifier"));
+}
+
+TEST_F(PartTest, OnlyNumbersAreDrawnAndOnlyFreeTextIsABonus) {
+  EXPECT_EQ(error_after("id = \"thoughts\"\nkind = \"text\"",
+                        "id = \"thoughts\"\nkind = \"text\"\nbonus = true"),
+            "no error");
+  EXPECT_TRUE(load().tasks[2].questions[1].bonus);
+  EXPECT_THAT(error_after("id = \"thoughts\"\nkind = \"text\"",
+                          "id = \"thoughts\"\nkind = \"text\"\ndraws = { n = [1, 2] }"),
+              HasSubstr("\"thoughts\" asks for no number, and draws some"));
+  EXPECT_THAT(error_after("prompt = \"Where?\"", "prompt = \"Where?\"\nbonus = true"),
+              HasSubstr("question \"ridge\" is judged by a machine"));
+  EXPECT_THAT(error_after("id = \"ridge\"", "id = \"student\""),
+              HasSubstr("is whose answers a file has"));
+}
+
 TEST_F(PartTest, TakesHiddenCasesFromBesideTheSolutions) {
   write("solutions/part7-test/hidden.toml",
         "[[case]]\ntask = \"scale\"\nname = \"odd\"\nparameters = { n = 77 }\n");
@@ -191,6 +273,41 @@ TEST_F(PartTest, WithoutHiddenCasesAKitSaysHowManyThereAre) {
   EXPECT_EQ(load().tasks[0].cases.size(), 1U);
   EXPECT_EQ(load().tasks[0].hidden_elsewhere, 1);
   EXPECT_EQ(load().tasks[1].hidden_elsewhere, 0);
+}
+
+TEST_F(PartTest, AWorkLogIsOfAKernelThatIsTimedAndHasItsPointsByHand) {
+  const std::string log = R"(
+[[task]]
+id = "worklog"
+title = "A log"
+kind = "worklog"
+file = "worklog.toml"
+points = 2
+hand_points = 6
+hints = ["one", "two", "three"]
+)";
+  const std::string file = "labs/part7-test/part.toml";
+  write(file, kGoodPart + log);
+  const PartSpec part = load();
+  const TaskSpec* task = work_log_task(part);
+  ASSERT_NE(task, nullptr);
+  EXPECT_EQ(maximum_points(*task), 2) << "points by hand are no part of it";
+  ASSERT_EQ(questions_for_people(*task).size(), 1U);
+  EXPECT_EQ(questions_for_people(*task)[0].id, "worklog");
+  EXPECT_EQ(questions_for_people(*task)[0].points, 6);
+  ASSERT_EQ(task->groups.size(), 2U);
+  EXPECT_EQ(task->groups[1].points, 1);
+  EXPECT_TRUE(may_be_logged(part.tasks[0]));
+  EXPECT_FALSE(may_be_logged(part.tasks[1])) << "it is no kernel";
+
+  EXPECT_THAT(error_after("points = 15", "points = 15\nhand_points = 1"),
+              HasSubstr("only a work log has points that are given by hand"));
+  write(file, kGoodPart + log + "[[task.case]]\nname = \"one\"\nexpect = { a = 1 }\n");
+  EXPECT_THAT([&] { load(); }, testing::ThrowsMessage<SpecError>(HasSubstr("has cases")));
+  std::string second = log;
+  second.replace(second.find("\"worklog\""), 9, "\"another\"");
+  write(file, kGoodPart + log + second);
+  EXPECT_THAT([&] { load(); }, testing::ThrowsMessage<SpecError>(HasSubstr("two work logs")));
 }
 
 TEST_F(PartTest, ListsThePartsInOrder) {
@@ -219,7 +336,8 @@ TEST_F(PartTest, EveryMistakeIsNamedWithFileLineAndRemedy) {
       error_after("points = 15", "pionts = 15"),
       file +
           ":11: task \"scale\": unknown key `pionts`; known keys are bonus, case, entry, file, "
-          "forbidden, group, hints, host_time_limit_s, id, kind, libraries, oracle, points, "
+          "forbidden, group, hand_points, hints, host_time_limit_s, id, kind, libraries, oracle, "
+          "points, "
           "question, "
           "ratio, speed, starter_finds, stream, "
           "time_limit_s, title, uses, withheld");
@@ -229,13 +347,13 @@ TEST_F(PartTest, EveryMistakeIsNamedWithFileLineAndRemedy) {
             file + ":11: there is no code RL2001; name one of docs/design/codes.md");
   EXPECT_EQ(
       error_after("points = 3", "starter_finds = \"RL0601\""),
-      file + ":54: the starter of an `answers` task has open questions; remove starter_finds");
+      file + ":54: a task without code has open answers in its starter; remove starter_finds");
   EXPECT_EQ(error_after("title = \"Scale\"\n", ""),
             file + ":4: task \"scale\": `title` is missing; add it");
   EXPECT_EQ(error_after("id = \"count\"", "id = \"scale\""),
             file + ":29: two tasks have the id \"scale\"; rename one");
   EXPECT_EQ(error_after("kind = \"values\"", "kind = \"value\""),
-            file + ":32: unknown kind \"value\"; use one of answers, kernel, values");
+            file + ":32: unknown kind \"value\"; use one of answers, kernel, values, worklog");
   EXPECT_EQ(error_after("file = \"scale.cu\"", "file = \"../scale.cu\""),
             file +
                 ":8: `file` \"../scale.cu\" is no plain file name; name a file in the part's own "

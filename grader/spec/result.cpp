@@ -78,6 +78,12 @@ double GradeResult::bonus() const {
   return sum;
 }
 
+double GradeResult::max_bonus() const {
+  double sum = 0;
+  for (const TaskResult& task : tasks) sum += task.bonus ? task.max_score : 0;
+  return sum;
+}
+
 double GradeResult::graded_later() const {
   double sum = 0;
   for (const TaskResult& task : tasks) sum += task.bonus ? 0 : task.graded_later;

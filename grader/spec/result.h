@@ -186,6 +186,35 @@ struct SinceLastRun {
   std::vector<CounterChange> counters;  ///< those that moved most, most first
 };
 
+/// One version of the kernel that a work log is about. Where it was graded again, the figures are
+/// the grader's own; else they are what the student's file says.
+struct LoggedVersion {
+  int version = 0;
+  std::string hypothesis = {};  ///< in the student's words, as are the next two; untrusted
+  std::string counter = {};     ///< that should move
+  std::string result = {};
+  bool has_run = false;     ///< of one without, nothing below is known
+  std::string hash = {};    ///< of its files: two versions with one hash are the same
+  std::string device = {};  ///< that it was logged on: "sim:a100"
+  std::string timed = {};   ///< the timed case
+  double time_us = 0;
+  double efficiency = 0;
+  std::string limiter = {};  ///< in words; may be empty
+  std::string counter_before =
+      {};  ///< of the version before, with its unit; empty where there is none
+  std::string counter_now = {};
+  bool is_compared = false;  ///< both are known
+  bool has_moved = false;    ///< meaningful where they are
+  bool is_graded_again = false;
+  std::string differs = {};  ///< how the student's file differs from that, a clause; mostly empty
+};
+
+/// How a kernel came about, version by version.
+struct WorkLog {
+  std::string kernel;  ///< the task that it is about
+  std::vector<LoggedVersion> versions;
+};
+
 struct TaskResult {
   std::string id;
   std::string title;
@@ -210,6 +239,7 @@ struct TaskResult {
   std::string summary;  ///< one line for the terminal when there is no timing
   std::string printed;  ///< what the student's code printed, capped; untrusted
   HintUse hints;
+  std::optional<WorkLog> work_log;  ///< of a task of that kind, where there is one
   /// Only where something changed since a run that is known; a batch knows none.
   std::optional<SinceLastRun> since_last_run;
 };
@@ -231,6 +261,7 @@ struct GradeResult {
   double score() const;  ///< without bonus
   double max_score() const;
   double bonus() const;
+  double max_bonus() const;
   double graded_later() const;  ///< of max_score()
   int hidden_cases() const;
 };

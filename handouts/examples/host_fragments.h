@@ -85,6 +85,7 @@ struct Timing {
   dim3 grid, block;
   float *x, ms;
   cudaEvent_t start, stop;
+  std::vector<cudaEvent_t> marks;
   cudaMemPool_t pool;
   std::size_t peak, allocated;
 

@@ -112,14 +112,27 @@ def table(runs):
     return "\n".join(lines) + "\n"
 
 
-def runs():
-    return json.loads((HERE / "part1.json").read_text())["runs"]
+def study_table(chart):
+    """A row for each size, in microseconds."""
+    curves = {series["label"]: series["values"] for series in chart["latency_ms"]}
+    lines = ["| M = N = K | " + " | ".join(f"`{label}`" for label in curves) + " | tiled / naive |",
+             "|---" * (len(curves) + 2) + "|"]
+    for i, size in enumerate(chart["x"]):
+        times = [f"{three_digits(1e3 * values[i])} µs" for values in curves.values()]
+        lines.append(f"| {size} | " + " | ".join(times) + f" | {curves['tiled'][i] / curves['naive'][i]:.2f} |")
+    return "\n".join(lines) + "\n"
+
+
+def data():
+    return json.loads((HERE / "part1.json").read_text())
 
 
 def blocks():
-    return {"times": table(runs())}
+    return {"times": table(data()["runs"]), "study": study_table(data()["study"])}
 
 
 def pictures(plot):
     gpu = tomllib.loads((ROOT / "specs/gpus/a100.toml").read_text())
-    return {"part1-roofline.svg": plot(roofline(runs(), gpu)), "part1-sectors.svg": sectors_figure(runs())}
+    runs, study = data()["runs"], data()["study"]
+    return {"part1-roofline.svg": plot(roofline(runs, gpu)), "part1-sectors.svg": sectors_figure(runs),
+            "part1-study.svg": plot(study)}

@@ -185,8 +185,62 @@ def reached_table():
     return "\n".join(lines) + "\n"
 
 
+PIPELINES = ["t4", "a100"]  # those of the page's table
+
+
+def pipeline_table():
+    """What an SM starts or moves in a cycle, and how many cycles a result takes."""
+    all_gpus = [gpu_file(name) for name in PIPELINES]
+
+    def tensor(gpu):
+        """Multiply-adds of an SM in a cycle, which are a multiple of 16: the data sheet rounds the rate."""
+        sm, mhz = gpu["sm"]["count"], gpu["clock"]["sm_mhz"]
+        return 16 * round(gpu["peak_tflops"]["fp16_tensor"] * 1e6 / (2 * sm * mhz) / 16)
+
+    rows = [
+        ("**in a cycle of an SM**", lambda gpu: ""),
+        ("warp instructions started, one by each scheduler", lambda gpu: gpu["sm"]["schedulers"]),
+        ("fp32 multiply-adds", lambda gpu: gpu["sm"]["fp32_lanes"]),
+        ("int32 additions", lambda gpu: gpu["sm"]["int32_lanes"]),
+        ("fp64 multiply-adds", lambda gpu: gpu["sm"]["fp64_lanes"]),
+        ("special functions", lambda gpu: gpu["sm"]["sfu_lanes"]),
+        ("fp16 multiply-adds on tensor cores, dense", tensor),
+        ("bytes from the L1 cache or shared memory", lambda gpu: gpu["sm"].get("shared_bytes_per_cycle", 128)),
+        ("**cycles until the result is there**", lambda gpu: ""),
+        ("multiply-add", lambda gpu: gpu["latency_cycles"]["alu"]),
+        ("load from shared memory", lambda gpu: gpu["latency_cycles"]["shared"]),
+        ("load from L1, L2, DRAM",
+         lambda gpu: ", ".join(str(gpu["latency_cycles"][level]) for level in ("l1", "l2", "dram"))),
+        ("**warps for each scheduler, at most**",
+         lambda gpu: gpu["limits"]["warps_per_sm"] // gpu["sm"]["schedulers"]),
+    ]
+    lines = ["| | " + " | ".join(gpu["name"].split()[0] for gpu in all_gpus) + " |", "|---" * (len(all_gpus) + 1) + "|"]
+    lines += [f"| {words} | " + " | ".join(str(value(gpu)) for gpu in all_gpus) + " |" for words, value in rows]
+    return "\n".join(lines) + "\n"
+
+
+WIDTH = 4096  # of the linear layer whose weights are quantised: inputs and outputs
+WEIGHT_BYTES = {"bf16": 2, "int8": 1, "int4": (4 + 16 / 128) / 8}  # with an fp16 scale for 128 weights of 4 bits
+
+
+def quantised_table():
+    """A linear layer with weights of several sizes: the time of its FLOPs, and that of its bytes."""
+    gpu = gpu_file("a100")
+    peak, bandwidth = gpu["peak_tflops"]["bf16_tensor"] * 1e12, level(gpu, "DRAM")["bytes_per_second"]
+    lines = ["| tokens | FLOPs | bytes, weights in " + " | bytes, ".join(WEIGHT_BYTES) + " |",
+             "|---" * (2 + len(WEIGHT_BYTES)) + "|"]
+    for tokens in (1, 16, 512):
+        flops = 2 * tokens * WIDTH**2
+        cells = [f"{tokens}", f"{three_digits(flops / 1e9)} G: {three_digits(flops / peak * 1e6)} µs"]
+        for size in WEIGHT_BYTES.values():
+            moved = size * WIDTH**2 + 2 * 2 * tokens * WIDTH  # activations stay bf16
+            cells.append(f"{three_digits(moved / 1e6)} MB: {three_digits(moved / bandwidth * 1e6)} µs")
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines) + "\n"
+
+
 def blocks():
-    return {"gpus": gpu_table(), "peaks": peak_table(), "t4": t4_table(), "stream": stream_table(),
+    return {"pipelines": pipeline_table(), "quantised": quantised_table(), "gpus": gpu_table(), "peaks": peak_table(), "t4": t4_table(), "stream": stream_table(),
             "reached": reached_table()}
 
 

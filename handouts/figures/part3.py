@@ -123,11 +123,26 @@ def weight_table():
     return "\n".join(lines) + "\n"
 
 
+def data():
+    return json.loads((HERE / "part3.json").read_text())
+
+
+def study_table():
+    words = {"prefill": "prefill", "decode": "decode, with a cache", "decode_without_cache": "decode, without a cache"}
+    lines = ["| call | batch | tokens of a text | time (modelled) | new tokens a second | MFU |",
+             "|---|---|---|---|---|---|"]
+    for row in data()["study"]:
+        lines.append(f"| {words[row['call']]} | {row['batch']:.0f} | {row['tokens']:.0f} | "
+                     f"{three_digits(1e3 * row['ms'])} µs | {row['tokens_per_second']:,.0f} | "
+                     f"{100 * row['utilisation']:.2g} % |")
+    return "\n".join(lines) + "\n"
+
+
 def time_table():
     """What the solutions reach. A layer is many kernels: the limit is that of the one that takes longest."""
     lines = ["| task | timed case | time (modelled) | least time | of the roofline | limited by |",
              "|---|---|---|---|---|---|"]
-    for run in json.loads((HERE / "part3.json").read_text())["timings"]:
+    for run in data()["timings"]:
         limit = ("slowest kernel: " if run["task"] == "layer" else "") + LIMITERS[run["limiter"]]
         sampled = ", sampled" if run["sampled"] else ""
         lines.append(f"| `{run['task']}` | {run['name']} | {three_digits(run['time_us'])} µs{sampled} | "
@@ -183,7 +198,7 @@ def rope_figure():
 
     body = ["<style>.arc{stroke-width:2}.good.arc{stroke:#18794e}.poor.arc{stroke:#c0362c}"
             "@media (prefers-color-scheme:dark){.good.arc{stroke:#5bc08e}.poor.arc{stroke:#ff8177}}</style>"]
-    row(28, "Half-split, as here: x[i] turns with x[i + head_dim / 2]", lambda i: (i + dim // 2) % dim, "good")
+    row(28, "Half-split, as here: x[i] rotates with x[i + head_dim / 2]", lambda i: (i + dim // 2) % dim, "good")
     row(138, "Interleaved, as in some other models: x[2 i] with x[2 i + 1]", lambda i: i ^ 1, "poor")
     return svg(width, height, "Pairs of RoPE in a head of 8 elements", body)
 
@@ -211,9 +226,9 @@ def ring_figure():
 
 
 def blocks():
-    return {"weights": weight_table(), "costs": cost_table(), "times": time_table()}
+    return {"weights": weight_table(), "costs": cost_table(), "study": study_table(), "times": time_table()}
 
 
 def pictures(plot):
     return {"part3-masks.svg": masks_figure(), "part3-rope.svg": rope_figure(), "part3-ring.svg": ring_figure(),
-            "part3-roofline.svg": plot(roofline())}
+            "part3-roofline.svg": plot(roofline()), "part3-decode.svg": plot(data()["decode"])}

@@ -53,12 +53,13 @@ def amount(count):
 
 
 def study_table():
-    lines = ["| tokens | three steps | flash | speed-up | memory, three steps | memory, flash | kernels |",
-             "|---|---|---|---|---|---|---|"]
+    lines = ["| tokens | three steps | flash | speed-up | memory, three steps | memory, flash | ratio | kernels |",
+             "|---|---|---|---|---|---|---|---|"]
     for row in data()["study"]:
         lines.append(f"| {row['tokens']:.0f} | {milliseconds(row['standard_ms'])} | {milliseconds(row['flash_ms'])} | "
                      f"{row['standard_ms'] / row['flash_ms']:.1f} | {amount(row['standard_bytes'])} | "
-                     f"{amount(row['flash_bytes'])} | {row['standard_kernels']:.0f} and {row['flash_kernels']:.0f} |")
+                     f"{amount(row['flash_bytes'])} | {row['standard_bytes'] / row['flash_bytes']:.0f} | "
+                     f"{row['standard_kernels']:.0f} and {row['flash_kernels']:.0f} |")
     return "\n".join(lines) + "\n"
 
 

@@ -9,6 +9,7 @@
 #include "flash_forward.h"
 #include "flash_grouped.h"
 #include "flash_masked.h"
+#include "flash_mma_softmax.h"
 #include "flash_online.h"
 #include "flash_softmax.h"
 #include "flash_tensor_cores.h"
@@ -154,6 +155,15 @@ TYPED_TEST(SolutionsTest, PartsOfTheKeysGiveWhatThreeStepsGive) {
       expect_same(attention.decode(splits), attention.three_steps());
     }
   }
+}
+
+TEST(StepsTest, SoftmaxBetweenTensorCoresGivesWhatThreeStepsGive) {
+  const Attention<__half> one_tile(one_head(96, 32));
+  const auto softmax = [](const __half* q, const __half* k, const __half* v, __half* out,
+                          float* log_sum_exp, const AttentionShape& shape, cudaStream_t) {
+    flash_mma_softmax(q, k, v, out, log_sum_exp, shape.query_length, shape.scale);
+  };
+  expect_same(one_tile.flash(softmax), one_tile.three_steps());
 }
 
 // Compiled for the oldest GPU, which has no bf16 on its tensor cores.

@@ -207,8 +207,10 @@ bool HostFindings::check_range(const char* what, std::uint64_t address, std::uin
   std::string place = "no device allocation is there";
   if (const Allocation* near = memory_.nearest(address); near != nullptr) {
     if (address >= near->base && address - near->base < near->bytes) {
-      place = fmt::format("the {} of {} bytes has {} from there on{}", near->label, near->bytes,
-                          near->bytes - (address - near->base), near->live ? "" : " and was freed");
+      const std::string array = fmt::format("the {} of {} bytes", near->label, near->bytes);
+      const std::uint64_t left = near->bytes - (address - near->base);
+      place = near->live ? fmt::format("{} has only {} left there", array, left)
+                         : fmt::format("{} there was freed", array);
     }
   }
   report(fmt::format("{} touches {} bytes at {:#x}: {}", what, sensible ? extent : width * height,

@@ -1,6 +1,10 @@
 #include "benchmark.h"
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
+#include <numeric>
+#include <vector>
 
 #include "toolkit/check.h"
 #include "toolkit/todo.h"
@@ -29,6 +33,25 @@ class Event {
   cudaEvent_t event_ = nullptr;
 };
 
+double mean_of(const std::vector<double>& times) {
+  return std::accumulate(times.begin(), times.end(), 0.0) / times.size();
+}
+
+// Of a sample: n times have n - 1 independent distances from their own mean.
+double standard_deviation_of(const std::vector<double>& times) {
+  if (times.size() == 1) return 0.0;
+  const double mean = mean_of(times);
+  double squares = 0.0;
+  for (const double time : times) squares += (time - mean) * (time - mean);
+  return std::sqrt(squares / (times.size() - 1));
+}
+
+double median_of(std::vector<double> times) {
+  std::sort(times.begin(), times.end());
+  const std::size_t half = times.size() / 2;
+  return times.size() % 2 == 1 ? times[half] : (times[half - 1] + times[half]) / 2;
+}
+
 cudaMemPool_t default_pool() {
   int device = 0;
   CUDA_CHECK(cudaGetDevice(&device));
@@ -51,19 +74,26 @@ std::uint64_t growth(std::uint64_t before, std::uint64_t after) {
 }  // namespace
 
 // END SOLUTION
-double benchmark_latency(const std::function<void()>& fn, int n_warmup, int n_repeat) {
+Latency benchmark_latency(const std::function<void()>& fn, int n_warmup, int n_repeat) {
   // BEGIN SOLUTION
-  // STARTER: rooflab::todo("create two events, and record them around the timed calls");
+  // STARTER: rooflab::todo("record one event before the timed calls, and one behind each of them");
   for (int i = 0; i < n_warmup; ++i) fn();
 
-  // One pair of events around all calls, so that nothing waits between them.
-  Event start;
-  Event stop;
-  start.record();
-  for (int i = 0; i < n_repeat; ++i) fn();
-  stop.record();
-  stop.wait();
-  return stop.milliseconds_since(start) / n_repeat;
+  // Nothing waits between two calls: each event is both the end of one call and the start of the
+  // next.
+  std::vector<Event> marks(n_repeat + 1);
+  marks[0].record();
+  for (int i = 0; i < n_repeat; ++i) {
+    fn();
+    marks[i + 1].record();
+  }
+  marks[n_repeat].wait();
+
+  std::vector<double> times;  // milliseconds
+  for (int i = 0; i < n_repeat; ++i) times.push_back(marks[i + 1].milliseconds_since(marks[i]));
+  return {.mean = mean_of(times),
+          .standard_deviation = standard_deviation_of(times),
+          .median = median_of(times)};
   // END SOLUTION
 }
 

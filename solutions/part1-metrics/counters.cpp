@@ -8,7 +8,7 @@ using rooflab::Gpu;
 
 Cost gemm_cost(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t bytes_per_element) {
   // BEGIN SOLUTION
-  // STARTER: rooflab::todo("count the multiply-accumulate steps of one element of C, then of C");
+  // STARTER: rooflab::todo("count the multiply-accumulates of one element of C, then of all of C");
   const std::int64_t macs = m * n * k;  // m * n dot products of length k
   const std::int64_t elements = m * k + k * n + m * n;
   return {.macs = macs, .flops = 2 * macs, .bytes = elements * bytes_per_element};
@@ -25,7 +25,7 @@ Cost gemv_cost(std::int64_t m, std::int64_t k, std::int64_t bytes_per_element) {
 Cost linear_cost(std::int64_t tokens, std::int64_t in_features, std::int64_t out_features,
                  bool bias, std::int64_t bytes_per_element) {
   // BEGIN SOLUTION
-  // STARTER: rooflab::todo("write the layer as a matrix product, then add what the bias needs");
+  // STARTER: rooflab::todo("write the layer as a GEMM, then add what the bias needs");
   Cost cost = gemm_cost(tokens, out_features, in_features, bytes_per_element);
   if (bias) {
     cost.flops += tokens * out_features;
@@ -49,7 +49,7 @@ std::int64_t output_size(std::int64_t size, std::int64_t taps, const Conv2d& con
 // END SOLUTION
 Cost conv2d_cost(const Conv2d& conv) {
   // BEGIN SOLUTION
-  // STARTER: rooflab::todo("find the size of the output, then the products in one output value");
+  // STARTER: rooflab::todo("find the size of the output, then the MACs of one output value");
   const std::int64_t outputs = conv.batch * conv.out_channels *
                                output_size(conv.height, conv.kernel_height, conv) *
                                output_size(conv.width, conv.kernel_width, conv);

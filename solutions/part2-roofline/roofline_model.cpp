@@ -85,3 +85,14 @@ Roof limiting_roof(const GpuWithL2& gpu, const Traffic& traffic) {
   return l2 >= dram ? Roof::l2 : Roof::dram;
   // END SOLUTION
 }
+
+Utilisation utilisation(const Gpu& gpu, const Run& run) {
+  // BEGIN SOLUTION
+  // STARTER: rooflab::todo("turn FLOPs and bytes into rates, then divide each by its peak");
+  const double peak_flops = gpu.flops_per_second * run.seconds;  // that the GPU could have done
+  const double peak_bytes = gpu.bytes_per_second * run.seconds;
+  return {.model_flops = static_cast<double>(run.needed.flops) / peak_flops,
+          .hardware_flops = static_cast<double>(run.executed_flops) / peak_flops,
+          .bandwidth = static_cast<double>(run.needed.bytes) / peak_bytes};
+  // END SOLUTION
+}

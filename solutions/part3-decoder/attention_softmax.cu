@@ -4,7 +4,7 @@
 #include "toolkit/todo.h"
 
 // BEGIN SOLUTION
-// STARTER: // Your kernel goes here: a warp turns one row into its softmax.
+// STARTER: // Your kernel goes here: a warp computes the softmax of one row.
 namespace {
 
 constexpr int kWarpsPerBlock = 4;

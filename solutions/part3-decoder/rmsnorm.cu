@@ -35,17 +35,20 @@ __global__ void rmsnorm_kernel(const T* x, const T* weight, T* y, int width, flo
   const int first = threadIdx.x * kVectorSize<T>;
   const int step = blockDim.x * kVectorSize<T>;
 
+  float values[kVectorSize<T>];
   float squares = 0.0f;
   for (int i = first; i < width; i += step) {
-    float values[kVectorSize<T>];
     rooflab::load(x + i, width - i, values);
     for (const float value : values) squares += value * value;
   }
   const float scale = rsqrtf(block_sum(squares) / width + epsilon);
 
+  // A thread still holds its part of a row that is no longer than the block. Of a longer row it
+  // holds only the last part, and reads again.
+  const bool is_held = width <= step;
   for (int i = first; i < width; i += step) {
-    float values[kVectorSize<T>], weights[kVectorSize<T>];
-    rooflab::load(x + i, width - i, values);  // from L1, where the first loop left it
+    if (!is_held) rooflab::load(x + i, width - i, values);
+    float weights[kVectorSize<T>];
     rooflab::load(weight + i, width - i, weights);
     for (int j = 0; j < kVectorSize<T>; ++j) values[j] *= scale * (1.0f + weights[j]);
     rooflab::store(y + i, width - i, values);

@@ -2,19 +2,19 @@
 
 #include <algorithm>
 
+#include "common.cuh"
 #include "toolkit/check.h"
 #include "toolkit/todo.h"
 #include "toolkit/vectors.h"
 
 // BEGIN SOLUTION
-// STARTER: // Your kernel goes here: a thread turns one pair of a token, in every head.
+// STARTER: // Your kernel goes here: a thread rotates one pair of a token, in every head.
 namespace {
 
-constexpr int kWarpSize = 32;
 constexpr int kMostThreads = 256;
 
-// One block for each token. Pair i turns by the same angle in every head, so one thread computes
-// the angle once and turns the pair in all heads. Neighbouring threads turn neighbouring pairs:
+// One block for each token. Pair i rotates by the same angle in every head, so one thread computes
+// the angle once and rotates the pair in all heads. Neighbouring threads take neighbouring pairs:
 // their loads and stores are coalesced.
 template <typename T>
 __global__ void rope_kernel(T* x, const int* positions, int heads, int head_dim, float theta) {

@@ -50,8 +50,6 @@ __global__ void add_rmsnorm_kernel(const T* x, T* residual, const T* weight, T* 
   }
 }
 
-int divide_up(int a, int b) { return (a + b - 1) / b; }
-
 }  // namespace
 // END SOLUTION
 

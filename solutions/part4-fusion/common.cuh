@@ -3,6 +3,16 @@
 // What kernels of several files need. The file is yours: whatever you put here, every file of this
 // part may include.
 
+// How many pieces of size b cover a.
+__host__ __device__ inline int divide_up(int a, int b) { return (a - 1) / b + 1; }
+
+// GELU by the tanh formula, as in Part 3's geglu.
+__device__ inline float gelu(float x) {
+  constexpr float kSqrt2OverPi = 0.7978845608f;
+  const float inner = kSqrt2OverPi * (x + 0.044715f * x * x * x);
+  return 0.5f * x * (1.0f + tanhf(inner));
+}
+
 constexpr int kWarpSize = 32;
 constexpr unsigned kAllLanes = 0xffffffff;
 

@@ -1,25 +1,19 @@
 #include "fused_gelu.h"
 
+#include "common.cuh"
 #include "toolkit/check.h"
 #include "toolkit/todo.h"
 #include "toolkit/vectors.h"
 
 // BEGIN SOLUTION
-// STARTER: // Your kernel goes here: a thread computes all eight steps for a few neighbouring elements.
+// STARTER: // Your kernel goes here: a thread loads a vector, calls gelu() for each element, and stores.
 namespace {
 
 using rooflab::kVectorSize;
 
 constexpr int kThreads = 256;
 
-// The eight steps of the eager version. What lies between them stays in registers.
-__device__ float gelu(float x) {
-  constexpr float kSqrt2OverPi = 0.7978845608f;
-  const float inner = kSqrt2OverPi * (x + 0.044715f * x * x * x);
-  return 0.5f * x * (1.0f + tanhf(inner));
-}
-
-// One vector for each thread.
+// One vector for each thread. What lies between the eight steps of gelu() stays in registers.
 template <typename T>
 __global__ void fused_gelu_kernel(const T* x, T* y, std::int64_t count) {
   const std::int64_t thread = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x;
@@ -37,7 +31,7 @@ __global__ void fused_gelu_kernel(const T* x, T* y, std::int64_t count) {
 template <typename T>
 void fused_gelu(const T* x, T* y, std::int64_t count, cudaStream_t stream) {
   // BEGIN SOLUTION
-  // STARTER: rooflab::todo("write gelu for one element in fp32, and launch one kernel for all of them");
+  // STARTER: rooflab::todo("let each thread load a vector, take gelu() of its elements and store them");
   constexpr std::int64_t kPerBlock = kThreads * kVectorSize<T>;
   const auto blocks = static_cast<unsigned>((count + kPerBlock - 1) / kPerBlock);
   fused_gelu_kernel<<<blocks, kThreads, 0, stream>>>(x, y, count);

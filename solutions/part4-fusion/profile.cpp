@@ -1,36 +1,36 @@
 #include "profile.h"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <map>
 
 #include "toolkit/todo.h"
 
-// BEGIN SOLUTION
-// STARTER: // Your helpers go here: what is a device event, which words does a name have?
 namespace {
 
 using Kind = ProfiledEvent::Kind;
 
-template <std::size_t kCount>
-bool contains_any(const std::string& name, const std::array<const char*, kCount>& parts) {
-  return std::ranges::any_of(
-      parts, [&](const char* part) { return name.find(part) != std::string::npos; });
-}
+// A line of the rule in profile.h: a name fits when it contains one of the parts, or when one of
+// its words is among the words.
+struct Rule {
+  Category category;
+  std::vector<std::string> parts, words = {};
+};
 
-// What decides about a kernel: its name in lower case, without template arguments.
-std::string own_name(std::string_view name) {
-  std::string own(name.substr(0, name.find('<')));
-  for (char& letter : own) {
-    letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
-  }
-  return own;
-}
+// All lines of the rule but its first, in order. Names are in lower case here.
+const std::vector<Rule> kRules = {
+    {Category::other, {"flash", "fmha", "attention"}},
+    {Category::gemm, {"gemm", "gemv", "matmul", "cutlass", "wmma", "xmma", "splitk"}},
+    {Category::softmax, {"softmax"}},
+    {Category::layernorm, {"layernorm", "layer_norm", "rmsnorm", "rms_norm"}},
+    {Category::elementwise,
+     {"elementwise", "pointwise", "vectorized", "unrolled", "triton_poi"},
+     {"add", "sub", "mul", "multiply", "div", "scale", "square", "sqrt", "rsqrt", "pow", "exp",
+      "tanh", "sigmoid", "relu", "gelu", "silu", "cast", "fill"}}};
 
-bool is_word_letter(char letter) { return std::isalnum(static_cast<unsigned char>(letter)) != 0; }
-
+// The longest runs of letters and digits.
 std::vector<std::string> words_of(const std::string& name) {
+  const auto is_word_letter = [](unsigned char letter) { return std::isalnum(letter) != 0; };
   std::vector<std::string> words;
   for (auto at = name.begin(); at != name.end();) {
     const auto begin = std::find_if(at, name.end(), is_word_letter);
@@ -40,17 +40,36 @@ std::vector<std::string> words_of(const std::string& name) {
   return words;
 }
 
-bool is_elementwise(const std::string& name) {
-  constexpr std::array kParts = {"elementwise", "pointwise", "vectorized", "unrolled",
-                                 "triton_poi"};
-  constexpr std::array kWords = {"add",     "sub",  "mul",   "multiply", "div",  "scale",
-                                 "square",  "sqrt", "rsqrt", "pow",      "exp",  "tanh",
-                                 "sigmoid", "relu", "gelu",  "silu",     "cast", "fill"};
-  if (contains_any(name, kParts)) return true;
-  return std::ranges::any_of(words_of(name), [&](const std::string& word) {
-    return std::ranges::find(kWords, word) != kWords.end();
-  });
+bool fits(const Rule& rule, const std::string& name) {
+  for (const std::string& part : rule.parts) {
+    if (name.find(part) != std::string::npos) return true;
+  }
+  for (const std::string& word : words_of(name)) {
+    if (std::ranges::find(rule.words, word) != rule.words.end()) return true;
+  }
+  return false;
 }
+
+}  // namespace
+
+Category classify(std::string_view name) {
+  // BEGIN SOLUTION
+  // STARTER: rooflab::todo("cut the name at '<', turn it to lower case, then take the first rule that fits");
+  std::string own(name.substr(0, name.find('<')));
+  for (char& letter : own) {
+    letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+  }
+  if (own.starts_with("memcpy") || own.starts_with("memset")) return Category::memory;
+  for (const Rule& rule : kRules) {
+    if (fits(rule, own)) return rule.category;
+  }
+  return Category::other;
+  // END SOLUTION
+}
+
+// BEGIN SOLUTION
+// STARTER: // Your helpers go here: what is a device event, and when does it end?
+namespace {
 
 bool is_on_device(const ProfiledEvent& event) {
   return event.kind == Kind::kernel || event.kind == Kind::copy || event.kind == Kind::memset;
@@ -85,23 +104,6 @@ GapCause cause_of(const Gap& gap, std::uint64_t correlation,
 
 }  // namespace
 // END SOLUTION
-
-Category classify(std::string_view name) {
-  // BEGIN SOLUTION
-  // STARTER: rooflab::todo("cut the name at '<', turn it to lower case, then ask line by line");
-  const std::string own = own_name(name);
-  if (own.starts_with("memcpy") || own.starts_with("memset")) return Category::memory;
-  if (contains_any<3>(own, {"flash", "fmha", "attention"})) return Category::other;
-  if (contains_any<7>(own, {"gemm", "gemv", "matmul", "cutlass", "wmma", "xmma", "splitk"})) {
-    return Category::gemm;
-  }
-  if (contains_any<1>(own, {"softmax"})) return Category::softmax;
-  if (contains_any<4>(own, {"layernorm", "layer_norm", "rmsnorm", "rms_norm"})) {
-    return Category::layernorm;
-  }
-  return is_elementwise(own) ? Category::elementwise : Category::other;
-  // END SOLUTION
-}
 
 CategoryCounts count_by_category(const std::vector<ProfiledEvent>& events) {
   // BEGIN SOLUTION

@@ -1,8 +1,7 @@
 #include "flash_forward.h"
 
-#include <stdexcept>
-#include <string>
-
+#include "common.cuh"
+#include "tiles.cuh"
 #include "toolkit/check.h"
 #include "toolkit/todo.h"
 #include "toolkit/vectors.h"
@@ -12,7 +11,7 @@
 // STARTER: // Your kernels go here: start from flash_grouped, with templates for type and head size.
 namespace {
 
-// The last step: flash_grouped, made fast, and for all types and head sizes. What is new:
+// flash_grouped, made fast, and for all types and head sizes. What is new:
 //
 // - Register tiles. A thread computes several rows of scores times several keys, so that what it
 //   loads from shared memory serves several multiply-adds. It loads four floats at a time.
@@ -24,8 +23,7 @@ namespace {
 constexpr int kThreadRows = 8;      // a block is kThreadRows x kThreadColumns threads, and
 constexpr int kThreadColumns = 16;  // half a warp shares its rows
 constexpr int kThreads = kThreadRows * kThreadColumns;
-constexpr int kVector = 4;                     // floats in one load from shared memory
-constexpr float kLog2E = 1.4426950408889634f;  // log2(e)
+constexpr int kVector = 4;  // floats in one load from shared memory
 
 // Tile sizes, such that tiles of fp32 fit into 64 KiB, which every GPU has.
 template <int kHeadDim>
@@ -52,61 +50,11 @@ struct Tiles {
       (kQueryFloats + kKeyFloats + kWeightFloats) * static_cast<int>(sizeof(float));
 };
 
-__device__ float4 load4(const float* p) { return *reinterpret_cast<const float4*>(p); }
-
-__device__ float4 operator*(float4 v, float factor) {
-  return make_float4(v.x * factor, v.y * factor, v.z * factor, v.w * factor);
-}
-
-__device__ void add_product(float4& sum, float factor, float4 v) {
-  sum.x += factor * v.x;
-  sum.y += factor * v.y;
-  sum.z += factor * v.z;
-  sum.w += factor * v.w;
-}
-
-// Stores four values at once.
-template <typename T>
-__device__ void store4(T* to, float4 v) {
-  struct alignas(kVector * sizeof(T)) Four {
-    T x, y, z, w;
-  };
-  *reinterpret_cast<Four*>(to) = {rooflab::from_float<T>(v.x), rooflab::from_float<T>(v.y),
-                                  rooflab::from_float<T>(v.z), rooflab::from_float<T>(v.w)};
-}
-
-// All threads copy kColumns columns of `rows` rows of a matrix, which is kHeadDim wide, to `tile`,
-// times `factor`; what is left of the tile's kRows rows becomes zero.
-template <int kHeadDim, int kRows, int kColumns, int kStride, typename T>
-__device__ void load_tile(const T* matrix, int rows, float factor, float* tile) {
-  constexpr int kWidth = rooflab::kVectorSize<T>;
-  constexpr int kVectorsPerRow = kColumns / kWidth;
-  for (int i = threadIdx.x; i < kRows * kVectorsPerRow; i += kThreads) {
-    const int row = i / kVectorsPerRow;
-    const int column = i % kVectorsPerRow * kWidth;
-    float values[kWidth] = {};
-    if (row < rows) rooflab::load_vector(matrix + row * kHeadDim + column, values);
-#pragma unroll
-    for (int j = 0; j < kWidth; j += kVector) {
-      *reinterpret_cast<float4*>(tile + row * kStride + column + j) =
-          make_float4(values[j], values[j + 1], values[j + 2], values[j + 3]) * factor;
-    }
-  }
-}
-
 // Where a thread stands in its block.
 struct Place {
   int row = threadIdx.x / kThreadColumns;
   int column = threadIdx.x % kThreadColumns;
 };
-
-// The first and the last key that a query sees. There are none if the last comes before the first.
-__device__ int last_visible(int query, const AttentionShape& shape) {
-  return shape.causal ? query + shape.key_length - shape.query_length : shape.key_length - 1;
-}
-__device__ int first_visible(int query, const AttentionShape& shape) {
-  return shape.window > 0 ? max(0, last_visible(query, shape) - shape.window + 1) : 0;
-}
 
 // What a thread knows of its rows after the tiles so far. All threads of a row have the same
 // maximum, and each its own part of the sum and of acc.
@@ -138,10 +86,7 @@ __device__ void multiply_q_k(const float* queries, const float* keys, Place plac
       const float4 query = load4(queries + (place.row + r * kThreadRows) * kHeadDim + d);
 #pragma unroll
       for (int c = 0; c < Tile::kKeyColumns; ++c) {
-        scores[r][c] += query.x * key[c].x;
-        scores[r][c] += query.y * key[c].y;
-        scores[r][c] += query.z * key[c].z;
-        scores[r][c] += query.w * key[c].w;
+        add_dot(scores[r][c], query, key[c]);
       }
     }
   }
@@ -168,8 +113,7 @@ __device__ void update_rows(Scores<kHeadDim>& scores, int first_query, int first
       largest = fmaxf(largest, scores[r][c]);
     }
     largest = warp_max<kThreadColumns>(largest);
-    // A row that has seen no key yet has the maximum -inf, and -inf - -inf is not a number.
-    const float base = largest == -INFINITY ? 0.0f : largest;
+    const float base = finite_or_zero(largest);
     const float rescale = exp2f(rows.maximum[r] - base);
     rows.maximum[r] = largest;
     rows.sum[r] *= rescale;
@@ -249,31 +193,20 @@ __global__ void __launch_bounds__(kThreads)
   float* const weights = keys + Tile::kKeyFloats;
 
   const Place place;
-  // Blocks start in the order of x. Under a causal mask the last queries see most: those of all
-  // heads start first, so that in the end short blocks fill the gaps.
-  const int tiles = gridDim.x / shape.query_heads;
-  const int first_query = (tiles - 1 - blockIdx.x / shape.query_heads) * Tile::kQueries;
-  const int query_count = min(Tile::kQueries, shape.query_length - first_query);
-  const int head = blockIdx.x % shape.query_heads;
-  const int batch = blockIdx.y;
-  const int key_head = head / (shape.query_heads / shape.key_value_heads);
-  const size_t first_row =
-      (static_cast<size_t>(batch) * shape.query_heads + head) * shape.query_length + first_query;
-  const size_t first_key_row =
-      (static_cast<size_t>(batch) * shape.key_value_heads + key_head) * shape.key_length;
-
-  load_tile<kHeadDim, Tile::kQueries, kHeadDim, kHeadDim>(q + first_row * kHeadDim, query_count,
-                                                          shape.scale * kLog2E, queries);
-  const auto load_slice = [&](const T* matrix, int first_key, int slice, float* tile) {
-    const T* const from = matrix + (first_key_row + first_key) * kHeadDim + slice * Tile::kSlice;
-    load_tile<kHeadDim, Tile::kKeys, Tile::kSlice, Tile::kKeyStride>(
-        from, shape.key_length - first_key, 1.0f, tile);
+  const QueryTile tile = query_tile_of_block(shape, Tile::kQueries);
+  load_as_float<kThreads, Tile::kQueries, kHeadDim>(q + tile.first_row * kHeadDim, kHeadDim,
+                                                    tile.query_count, shape.scale * kLog2E, queries,
+                                                    kHeadDim);
+  const auto load_slice = [&](const T* matrix, int first_key, int slice, float* to) {
+    matrix += (tile.first_key_row + first_key) * kHeadDim + slice * Tile::kSlice;
+    load_as_float<kThreads, Tile::kKeys, Tile::kSlice>(
+        matrix, kHeadDim, shape.key_length - first_key, 1.0f, to, Tile::kKeyStride);
   };
 
   Rows<kHeadDim> rows;
   for (float& maximum : rows.maximum) maximum = -INFINITY;
-  const int begin = first_visible(first_query, shape) / Tile::kKeys * Tile::kKeys;
-  const int end = last_visible(first_query + query_count - 1, shape) + 1;
+  const int begin = first_visible(tile.first_query, shape) / Tile::kKeys * Tile::kKeys;
+  const int end = last_visible(tile.first_query + tile.query_count - 1, shape) + 1;
   for (int key = begin; key < end; key += Tile::kKeys) {
     Scores<kHeadDim> scores = {};
 #pragma unroll
@@ -283,7 +216,7 @@ __global__ void __launch_bounds__(kThreads)
       __syncthreads();  // the keys are complete
       multiply_q_k<kHeadDim>(queries + slice * Tile::kSlice, keys, place, scores);
     }
-    update_rows<kHeadDim>(scores, first_query, key, shape, place, rows, weights);
+    update_rows<kHeadDim>(scores, tile.first_query, key, shape, place, rows, weights);
 #pragma unroll
     for (int slice = 0; slice < Tile::kSlices; ++slice) {
       __syncthreads();  // nobody needs the keys, or the values before, any more
@@ -292,22 +225,8 @@ __global__ void __launch_bounds__(kThreads)
       multiply_weights_v<kHeadDim>(weights, values, slice, place, rows);
     }
   }
-  store_rows<T, kHeadDim>(rows, query_count, place, out + first_row * kHeadDim,
-                          log_sum_exp + first_row);
-}
-
-template <int kHeadDim, typename T>
-void launch(const T* q, const T* k, const T* v, T* out, float* log_sum_exp,
-            const AttentionShape& shape, cudaStream_t stream) {
-  using Tile = Tiles<kHeadDim>;
-  const auto kernel = flash_forward_kernel<T, kHeadDim>;
-  // More than 48 KiB must be asked for.
-  CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                  Tile::kSharedBytes));
-  const int tiles = (shape.query_length + Tile::kQueries - 1) / Tile::kQueries;
-  const dim3 grid(tiles * shape.query_heads, shape.batch);
-  kernel<<<grid, kThreads, Tile::kSharedBytes, stream>>>(q, k, v, out, log_sum_exp, shape);
-  CUDA_CHECK(cudaGetLastError());
+  store_rows<T, kHeadDim>(rows, tile.query_count, place, out + tile.first_row * kHeadDim,
+                          log_sum_exp + tile.first_row);
 }
 
 }  // namespace
@@ -318,17 +237,16 @@ void flash_forward(const T* q, const T* k, const T* v, T* out, float* log_sum_ex
                    const AttentionShape& shape, cudaStream_t stream) {
   // BEGIN SOLUTION
   // STARTER: rooflab::todo("start from flash_grouped, and make type and head size template parameters");
-  switch (shape.head_dim) {
-    case 64:
-      return launch<64>(q, k, v, out, log_sum_exp, shape, stream);
-    case 128:
-      return launch<128>(q, k, v, out, log_sum_exp, shape, stream);
-    case 256:
-      return launch<256>(q, k, v, out, log_sum_exp, shape, stream);
-    default:
-      throw std::invalid_argument("head_dim is " + std::to_string(shape.head_dim) +
-                                  ", and must be 64, 128 or 256");
-  }
+  with_head_dim(shape.head_dim, [&]<int kHeadDim>(HeadDim<kHeadDim>) {
+    using Tile = Tiles<kHeadDim>;
+    const auto kernel = flash_forward_kernel<T, kHeadDim>;
+    // More than 48 KiB must be asked for.
+    CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                    Tile::kSharedBytes));
+    const dim3 grid = grid_of_query_tiles(shape, Tile::kQueries);
+    kernel<<<grid, kThreads, Tile::kSharedBytes, stream>>>(q, k, v, out, log_sum_exp, shape);
+    CUDA_CHECK(cudaGetLastError());
+  });
   // END SOLUTION
 }
 

@@ -1,5 +1,6 @@
 #include "flash_masked.h"
 
+#include "common.cuh"
 #include "toolkit/check.h"
 #include "toolkit/todo.h"
 #include "warp.h"
@@ -11,30 +12,6 @@ namespace {
 constexpr int kTile = 32;                   // queries in a tile, and keys
 constexpr int kHeadDim = 64;                // of q, k, v and out
 constexpr int kColumns = kHeadDim / kTile;  // of out, for each thread
-
-// All threads of a block copy the first kTile rows of a matrix to shared memory, a warp to each
-// row. If there are only `row_count` rows, the others become zero.
-template <int kStride>
-__device__ void load_tile(const float* rows, int row_count, float (&tile)[kTile][kStride]) {
-  const int row = threadIdx.y;
-  for (int column = threadIdx.x; column < kHeadDim; column += kTile) {
-    tile[row][column] = row < row_count ? rows[row * kHeadDim + column] : 0.0f;
-  }
-}
-
-__device__ float dot(const float* a, const float* b) {
-  float sum = 0.0f;
-  for (int d = 0; d < kHeadDim; ++d) sum += a[d] * b[d];
-  return sum;
-}
-
-// The first and the last key that a query sees. There are none if the last comes before the first.
-__device__ int last_visible(int query, const AttentionShape& shape) {
-  return shape.causal ? query + shape.key_length - shape.query_length : shape.key_length - 1;
-}
-__device__ int first_visible(int query, const AttentionShape& shape) {
-  return shape.window > 0 ? max(0, last_visible(query, shape) - shape.window + 1) : 0;
-}
 
 // A warp has one query. Each of its lanes has one key of a tile, and kColumns columns of out.
 __global__ void __launch_bounds__(kTile* kTile)
@@ -50,7 +27,7 @@ __global__ void __launch_bounds__(kTile* kTile)
   const int first_query = blockIdx.x * kTile;
   const int query_count = min(kTile, shape.query_length - first_query);
   const int query = first_query + row;
-  load_tile(q + first_query * kHeadDim, query_count, queries);
+  load_tile<kHeadDim>(q + first_query * kHeadDim, query_count, queries);
 
   // The block visits the tiles of keys that any of its queries sees.
   const int begin = first_visible(first_query, shape) / kTile * kTile;
@@ -62,16 +39,16 @@ __global__ void __launch_bounds__(kTile* kTile)
   float acc[kColumns] = {};
   for (int first_key = begin; first_key < end; first_key += kTile) {
     __syncthreads();  // nobody needs the last tiles any more
-    load_tile(k + first_key * kHeadDim, shape.key_length - first_key, keys);
-    load_tile(v + first_key * kHeadDim, shape.key_length - first_key, values);
+    load_tile<kHeadDim>(k + first_key * kHeadDim, shape.key_length - first_key, keys);
+    load_tile<kHeadDim>(v + first_key * kHeadDim, shape.key_length - first_key, values);
     __syncthreads();  // the tiles are complete
 
     const int key = first_key + lane;
     const bool is_visible = key >= first_visible(query, shape) && key <= last_visible(query, shape);
-    const float score = is_visible ? shape.scale * dot(queries[row], keys[lane]) : -INFINITY;
+    const float score =
+        is_visible ? shape.scale * dot<kHeadDim>(queries[row], keys[lane]) : -INFINITY;
     const float new_maximum = fmaxf(maximum, warp_max(score));
-    // A row that has seen no key yet has the maximum -inf, and -inf - -inf is not a number.
-    const float base = new_maximum == -INFINITY ? 0.0f : new_maximum;
+    const float base = finite_or_zero(new_maximum);
     const float rescale = expf(maximum - base);
     const float weight = expf(score - base);
     maximum = new_maximum;

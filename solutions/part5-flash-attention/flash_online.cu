@@ -1,5 +1,6 @@
 #include "flash_online.h"
 
+#include "common.cuh"
 #include "toolkit/check.h"
 #include "toolkit/todo.h"
 #include "warp.h"
@@ -11,20 +12,6 @@ namespace {
 constexpr int kTile = 32;                   // queries in a tile, and keys
 constexpr int kHeadDim = 64;                // of q, k, v and out
 constexpr int kColumns = kHeadDim / kTile;  // of out, for each thread
-
-// All threads of a block copy kTile rows of a matrix to shared memory, a warp to each row.
-template <int kStride>
-__device__ void load_tile(const float* rows, float (&tile)[kTile][kStride]) {
-  for (int column = threadIdx.x; column < kHeadDim; column += kTile) {
-    tile[threadIdx.y][column] = rows[threadIdx.y * kHeadDim + column];
-  }
-}
-
-__device__ float dot(const float* a, const float* b) {
-  float sum = 0.0f;
-  for (int d = 0; d < kHeadDim; ++d) sum += a[d] * b[d];
-  return sum;
-}
 
 // A warp has one query. Each of its lanes has one key of a tile, and kColumns columns of out.
 __global__ void __launch_bounds__(kTile* kTile)
@@ -38,7 +25,7 @@ __global__ void __launch_bounds__(kTile* kTile)
   const int row = threadIdx.y;
   const int lane = threadIdx.x;
   const int query = blockIdx.x * kTile + row;
-  load_tile(q + blockIdx.x * kTile * kHeadDim, queries);
+  load_tile<kHeadDim>(q + blockIdx.x * kTile * kHeadDim, kTile, queries);
 
   // What the query knows of the tiles so far.
   float maximum = -INFINITY;
@@ -46,11 +33,11 @@ __global__ void __launch_bounds__(kTile* kTile)
   float acc[kColumns] = {};
   for (int first_key = 0; first_key < shape.key_length; first_key += kTile) {
     __syncthreads();  // nobody needs the last tiles any more
-    load_tile(k + first_key * kHeadDim, keys);
-    load_tile(v + first_key * kHeadDim, values);
+    load_tile<kHeadDim>(k + first_key * kHeadDim, kTile, keys);
+    load_tile<kHeadDim>(v + first_key * kHeadDim, kTile, values);
     __syncthreads();  // the tiles are complete
 
-    const float score = shape.scale * dot(queries[row], keys[lane]);
+    const float score = shape.scale * dot<kHeadDim>(queries[row], keys[lane]);
     const float new_maximum = fmaxf(maximum, warp_max(score));
     const float rescale = expf(maximum - new_maximum);
     const float weight = expf(score - new_maximum);

@@ -1,5 +1,6 @@
 #include "flash_scores.h"
 
+#include "common.cuh"
 #include "toolkit/check.h"
 #include "toolkit/todo.h"
 
@@ -10,20 +11,6 @@ namespace {
 constexpr int kTile = 32;     // queries in a tile, and keys
 constexpr int kHeadDim = 64;  // columns of both
 
-// All threads of a block copy kTile rows of a matrix to shared memory, a warp to each row.
-template <int kStride>
-__device__ void load_tile(const float* rows, float (&tile)[kTile][kStride]) {
-  for (int column = threadIdx.x; column < kHeadDim; column += kTile) {
-    tile[threadIdx.y][column] = rows[threadIdx.y * kHeadDim + column];
-  }
-}
-
-__device__ float dot(const float* a, const float* b) {
-  float sum = 0.0f;
-  for (int d = 0; d < kHeadDim; ++d) sum += a[d] * b[d];
-  return sum;
-}
-
 // Thread (x, y) computes the score of query y and key x.
 __global__ void __launch_bounds__(kTile* kTile)
     flash_scores_kernel(const float* q, const float* k, float* scores, float scale) {
@@ -31,13 +18,13 @@ __global__ void __launch_bounds__(kTile* kTile)
   // A warp reads one column of all keys at a time. The padding puts its elements in 32 banks.
   __shared__ float keys[kTile][kHeadDim + 1];
 
-  load_tile(q, queries);
-  load_tile(k, keys);
+  load_tile<kHeadDim>(q, kTile, queries);
+  load_tile<kHeadDim>(k, kTile, keys);
   __syncthreads();  // the tiles are complete
 
   const int row = threadIdx.y;
   const int key = threadIdx.x;
-  scores[row * kTile + key] = scale * dot(queries[row], keys[key]);
+  scores[row * kTile + key] = scale * dot<kHeadDim>(queries[row], keys[key]);
 }
 
 }  // namespace

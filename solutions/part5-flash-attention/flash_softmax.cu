@@ -1,5 +1,6 @@
 #include "flash_softmax.h"
 
+#include "common.cuh"
 #include "toolkit/check.h"
 #include "toolkit/todo.h"
 #include "warp.h"
@@ -10,20 +11,6 @@ namespace {
 
 constexpr int kTile = 32;     // queries in a tile, and keys
 constexpr int kHeadDim = 64;  // columns of q, k, v and out
-
-// All threads of a block copy kTile rows of a matrix to shared memory, a warp to each row.
-template <int kStride>
-__device__ void load_tile(const float* rows, float (&tile)[kTile][kStride]) {
-  for (int column = threadIdx.x; column < kHeadDim; column += kTile) {
-    tile[threadIdx.y][column] = rows[threadIdx.y * kHeadDim + column];
-  }
-}
-
-__device__ float dot(const float* a, const float* b) {
-  float sum = 0.0f;
-  for (int d = 0; d < kHeadDim; ++d) sum += a[d] * b[d];
-  return sum;
-}
 
 // A warp has one query, and each of its lanes one key: a softmax of a row is one of a warp.
 __global__ void __launch_bounds__(kTile* kTile)
@@ -38,12 +25,12 @@ __global__ void __launch_bounds__(kTile* kTile)
   const int lane = threadIdx.x;
   const int query = blockIdx.x * kTile + row;
 
-  load_tile(q + blockIdx.x * kTile * kHeadDim, queries);
-  load_tile(k, keys);
-  load_tile(v, values);
+  load_tile<kHeadDim>(q + blockIdx.x * kTile * kHeadDim, kTile, queries);
+  load_tile<kHeadDim>(k, kTile, keys);
+  load_tile<kHeadDim>(v, kTile, values);
   __syncthreads();  // the tiles are complete
 
-  const float score = scale * dot(queries[row], keys[lane]);
+  const float score = scale * dot<kHeadDim>(queries[row], keys[lane]);
   const float maximum = warp_max(score);
   const float weight = expf(score - maximum);
   const float sum = warp_sum(weight);

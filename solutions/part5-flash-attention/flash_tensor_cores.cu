@@ -1,387 +1,198 @@
 #include "flash_tensor_cores.h"
 
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
-#include <mma.h>
-
-#include <stdexcept>
-#include <string>
-#include <type_traits>
-
+#include "common.cuh"
+#include "fragments.h"
+#include "tiles.cuh"
 #include "toolkit/check.h"
 #include "toolkit/todo.h"
 #include "toolkit/vectors.h"
+#include "warp.h"
 
 // BEGIN SOLUTION
-// STARTER: // Your kernels go here: let each warp have the scores and the sums of its own rows.
+// STARTER: // Your kernels go here: start from flash_mma_softmax, with the loop and the masks of flash_forward.
 namespace {
 
-namespace wmma = nvcuda::wmma;
-
-constexpr int kWarpSize = 32;
-constexpr unsigned kAllLanes = 0xffffffff;
+// flash_mma_softmax with the loop over tiles of keys, the masks and the heads of flash_forward.
 constexpr int kWarps = 4;
-constexpr int kThreads = kWarps * kWarpSize;
-constexpr int kFragment = 16;                  // a tensor core multiplies 16 x 16 by 16 x 16
-constexpr int kVector = 8;                     // 16-bit values in one 16-byte load
-constexpr float kLog2E = 1.4426950408889634f;  // log2(e)
+constexpr int kThreads = kWarps * 32;
+constexpr int kWarpRows = 16;  // queries of a warp
+constexpr int kQueries = kWarps * kWarpRows;
+constexpr int kRowLanes = 4;  // that share the elements of a row
 
-// Older tensor cores know only half.
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
-template <typename T>
-constexpr bool kHasTensorCores = std::is_same_v<T, __half>;
-#else
-template <typename T>
-constexpr bool kHasTensorCores = true;
-#endif
-
-template <typename T, typename Layout>
-using FragmentA = wmma::fragment<wmma::matrix_a, kFragment, kFragment, kFragment, T, Layout>;
-template <typename T, typename Layout>
-using FragmentB = wmma::fragment<wmma::matrix_b, kFragment, kFragment, kFragment, T, Layout>;
-using Sums = wmma::fragment<wmma::accumulator, kFragment, kFragment, kFragment, float>;
-
-// Tile sizes, such that the tiles fit into 64 KiB, which every GPU has.
 template <int kHeadDim>
 struct Tiles {
-  // A warp has kRowFragments x 16 queries: what it loads of keys and values serves all of them.
-  static constexpr int kRowFragments = kHeadDim == 256 ? 1 : 2;
-  static constexpr int kWarpRows = kRowFragments * kFragment;
-  static constexpr int kQueries = kWarps * kWarpRows;
-  static constexpr int kKeys = kHeadDim == 64 ? 64 : 32;
-  static constexpr int kKeyFragments = kKeys / kFragment;
-  static constexpr int kDepthFragments = kHeadDim / kFragment;
-
-  // In the softmax, kRowLanes lanes share a row, and each has kLaneKeys of its scores.
-  static constexpr int kRowLanes = kWarpSize / kWarpRows;
-  static constexpr int kLaneKeys = kKeys / kRowLanes;
-
-  // Rows in shared memory are padded by 16 bytes, to spread neighbouring rows over the banks. A
-  // row of weights, 16 bits each, lies where the row of scores was.
-  static constexpr int kStride = kHeadDim + kVector;
-  static constexpr int kScoreStride = kKeys + 4;
-  static constexpr int kWeightStride = 2 * kScoreStride;
-
-  static constexpr int kQueryBytes = kQueries * kStride * 2;
-  static constexpr int kKeyBytes = kKeys * kStride * 2;  // of keys or of values
-  static constexpr int kScoreBytes = kQueries * kScoreStride * static_cast<int>(sizeof(float));
-  static constexpr int kFactorBytes = kQueries * static_cast<int>(sizeof(float));
-  static constexpr int kSharedBytes = kQueryBytes + kKeyBytes + kScoreBytes + kFactorBytes;
+  static constexpr int kKeys = kHeadDim == 256 ? 32 : 64;  // in a tile, and as many values
+  static constexpr int kStride = kHeadDim + 8;             // for ldmatrix without bank conflicts
 };
 
-// All threads copy `rows` rows of a matrix to `tile`; what is left of the tile's kRows rows becomes
-// zero.
-template <int kHeadDim, int kRows, typename T>
-__device__ void load_tile(const T* matrix, int rows, T* tile) {
-  constexpr int kVectorsPerRow = kHeadDim / kVector;
-  for (int i = threadIdx.x; i < kRows * kVectorsPerRow; i += kThreads) {
-    const int row = i / kVectorsPerRow;
-    const int column = i % kVectorsPerRow * kVector;
-    uint4 vector = {};
-    if (row < rows) vector = *reinterpret_cast<const uint4*>(matrix + row * kHeadDim + column);
-    *reinterpret_cast<uint4*>(tile + row * Tiles<kHeadDim>::kStride + column) = vector;
-  }
-}
-
-// The keys that a query sees, from first to last; none when first > last.
-struct KeyRange {
-  int first;
-  int last;
-};
-
-__device__ KeyRange visible_keys(int query, const AttentionShape& shape) {
-  if (!shape.causal) return {0, shape.key_length - 1};
-  const int last = query + shape.key_length - shape.query_length;
-  return {shape.window > 0 ? max(0, last - shape.window + 1) : 0, last};
-}
-
-// scores = queries keys^T for the rows of one warp. A row of keys is a column of keys^T.
-template <int kHeadDim, typename T>
-__device__ void multiply_q_k(const T* queries, const T* keys, float* scores) {
-  using Tile = Tiles<kHeadDim>;
-  Sums sums[Tile::kRowFragments][Tile::kKeyFragments];
-#pragma unroll
-  for (int r = 0; r < Tile::kRowFragments; ++r) {
-#pragma unroll
-    for (int c = 0; c < Tile::kKeyFragments; ++c) wmma::fill_fragment(sums[r][c], 0.0f);
-  }
-#pragma unroll
-  for (int d = 0; d < kHeadDim; d += kFragment) {
-    FragmentA<T, wmma::row_major> query[Tile::kRowFragments];
-#pragma unroll
-    for (int r = 0; r < Tile::kRowFragments; ++r) {
-      wmma::load_matrix_sync(query[r], queries + r * kFragment * Tile::kStride + d, Tile::kStride);
-    }
-#pragma unroll
-    for (int c = 0; c < Tile::kKeyFragments; ++c) {
-      FragmentB<T, wmma::col_major> key;
-      wmma::load_matrix_sync(key, keys + c * kFragment * Tile::kStride + d, Tile::kStride);
-#pragma unroll
-      for (int r = 0; r < Tile::kRowFragments; ++r) {
-        wmma::mma_sync(sums[r][c], query[r], key, sums[r][c]);
-      }
-    }
-  }
-#pragma unroll
-  for (int r = 0; r < Tile::kRowFragments; ++r) {
-#pragma unroll
-    for (int c = 0; c < Tile::kKeyFragments; ++c) {
-      wmma::store_matrix_sync(scores + r * kFragment * Tile::kScoreStride + c * kFragment,
-                              sums[r][c], Tile::kScoreStride, wmma::mem_row_major);
-    }
-  }
-}
-
-// What a lane knows of its row after the tiles so far. Lanes that share a row have the same
-// maximum, and each its own part of the sum.
-struct RowState {
-  float maximum = -INFINITY;
-  float sum = 0.0f;
-};
-
-template <int kRowLanes>
-__device__ float row_max(float value) {
-  if constexpr (kRowLanes == 2) {
-    value = fmaxf(value, __shfl_xor_sync(kAllLanes, value, kWarpSize / 2));
-  }
-  return value;
-}
-
-template <int kRowLanes>
-__device__ float row_sum(float value) {
-  if constexpr (kRowLanes == 2) value += __shfl_xor_sync(kAllLanes, value, kWarpSize / 2);
-  return value;
-}
-
-// Takes this lane's scores, of the keys first_key ... first_key + kLaneKeys - 1, into its row, and
-// replaces them by weights. Returns what the row's sums so far must be multiplied by.
-template <int kHeadDim, typename T>
-__device__ float update_row(float* scores, T* weights, const KeyRange& visible, int first_key,
-                            int key_length, float scale, RowState& row) {
-  using Tile = Tiles<kHeadDim>;
-  float values[Tile::kLaneKeys];
-  float largest = row.maximum;
-#pragma unroll
-  for (int j = 0; j < Tile::kLaneKeys; j += 4) {
-    const float4 four = *reinterpret_cast<const float4*>(scores + j);
-    values[j] = four.x;
-    values[j + 1] = four.y;
-    values[j + 2] = four.z;
-    values[j + 3] = four.w;
-  }
-#pragma unroll
-  for (int j = 0; j < Tile::kLaneKeys; ++j) {
-    const int key = first_key + j;
-    const bool is_visible = visible.first <= key && key <= visible.last && key < key_length;
-    values[j] = is_visible ? values[j] * scale : -INFINITY;
-    largest = fmaxf(largest, values[j]);
-  }
-  largest = row_max<Tile::kRowLanes>(largest);
-  // A row that has seen no key yet has the maximum -inf, and -inf - -inf is not a number.
-  const float base = largest == -INFINITY ? 0.0f : largest;
-  const float rescale = exp2f(row.maximum - base);
-  row.maximum = largest;
-  row.sum *= rescale;
-  __syncwarp();  // weights take the place of scores that the other lane of the row has read
-#pragma unroll
-  for (int j = 0; j < Tile::kLaneKeys; j += kVector) {
-    float eight[kVector];
-#pragma unroll
-    for (int e = 0; e < kVector; ++e) {
-      eight[e] = exp2f(values[j + e] - base);
-      row.sum += eight[e];
-    }
-    rooflab::store_vector(weights + j, eight);
-  }
-  return rescale;
-}
-
-// The row of each element of a fragment of sums that this lane has.
-struct ElementRows {
-  int row[Sums::num_elements];
-};
-
-// Which elements of a fragment a lane has is not specified: a matrix whose elements are the numbers
-// of their rows tells, when it is loaded as sums are.
-__device__ ElementRows find_element_rows(float* staging) {
-  for (int i = threadIdx.x % kWarpSize; i < kFragment * kFragment; i += kWarpSize) {
-    staging[i] = static_cast<float>(i / kFragment);
-  }
-  __syncwarp();
-  Sums numbers;
-  wmma::load_matrix_sync(numbers, staging, kFragment, wmma::mem_row_major);
-  ElementRows elements;
-#pragma unroll
-  for (int e = 0; e < Sums::num_elements; ++e) elements.row[e] = static_cast<int>(numbers.x[e]);
-  __syncwarp();  // the staging memory may be used again
-  return elements;
-}
-
-// Multiplies each row of the sums by its factor.
+// What a lane knows of its rows, `row` and `row + 8` of the warp, after the tiles so far. The lanes
+// of a row have the same maximum, and each its own part of the sum.
 template <int kHeadDim>
-__device__ void scale_rows(const float* factors, const ElementRows& elements,
-                           Sums (&sums)[Tiles<kHeadDim>::kDepthFragments]) {
+struct Rows {
+  float maximum[2] = {-INFINITY, -INFINITY};
+  float sum[2] = {};
+  Sums acc[kHeadDim / 8];  // 16 queries x 8 columns of out each
+};
+
+template <int kHeadDim>
+using Scores = Sums[Tiles<kHeadDim>::kKeys / 8];  // 16 queries x 8 keys each
+
+// The warp's queries stay in registers all the time.
+template <int kHeadDim, typename T>
+using Queries = FragmentA<T>[kHeadDim / 16];
+
+// scores += queries keys^T.
+template <int kHeadDim, typename T>
+__device__ void multiply_q_k(const Queries<kHeadDim, T>& queries, const T* keys,
+                             Scores<kHeadDim>& scores) {
 #pragma unroll
-  for (int e = 0; e < Sums::num_elements; ++e) {
-    const float factor = factors[elements.row[e]];
+  for (int d = 0; d < kHeadDim; d += 16) {
 #pragma unroll
-    for (Sums& sum : sums) sum.x[e] *= factor;
+    for (int j = 0; j < Tiles<kHeadDim>::kKeys; j += 16) {
+      FragmentB<T> key[2];
+      load_b_transposed(keys + j * Tiles<kHeadDim>::kStride + d, Tiles<kHeadDim>::kStride, key);
+      multiply_add(queries[d / 16], key[0], scores[j / 8]);
+      multiply_add(queries[d / 16], key[1], scores[j / 8 + 1]);
+    }
   }
 }
 
-// sums += weights values for the rows of one warp.
-template <int kHeadDim, typename T>
-__device__ void multiply_weights_v(
-    const T* weights, const T* values,
-    Sums (&sums)[Tiles<kHeadDim>::kRowFragments][Tiles<kHeadDim>::kDepthFragments]) {
-  using Tile = Tiles<kHeadDim>;
+// The scores of keys that their query does not see become minus infinity. `first_query` is the
+// query of the lane's first row, `first_key` the tile's first key.
+template <int kHeadDim>
+__device__ void mask_scores(int first_query, int first_key, const AttentionShape& shape,
+                            Scores<kHeadDim>& scores) {
 #pragma unroll
-  for (int j = 0; j < Tile::kKeys; j += kFragment) {
-    FragmentA<T, wmma::row_major> weight[Tile::kRowFragments];
+  for (int r = 0; r < 2; ++r) {
+    const int first = first_visible(first_query + 8 * r, shape);
+    const int last = last_visible(first_query + 8 * r, shape);
+    int key = first_key + threadIdx.x % kRowLanes * 2;
 #pragma unroll
-    for (int r = 0; r < Tile::kRowFragments; ++r) {
-      wmma::load_matrix_sync(weight[r], weights + r * kFragment * Tile::kWeightStride + j,
-                             Tile::kWeightStride);
+    for (Sums& part : scores) {
+      if (key < first || key > last) part.value[2 * r] = -INFINITY;
+      if (key + 1 < first || key + 1 > last) part.value[2 * r + 1] = -INFINITY;
+      key += 8;
+    }
+  }
+}
+
+// Takes the scores of a tile into the rows: rescales what was summed so far to the new maximum, and
+// makes weights of the scores. `scale` includes log2(e): maxima are to base 2.
+template <int kHeadDim>
+__device__ void update_rows(float scale, Scores<kHeadDim>& scores, Rows<kHeadDim>& rows) {
+#pragma unroll
+  for (int r = 0; r < 2; ++r) {
+    float largest = -INFINITY;
+#pragma unroll
+    for (const Sums& part : scores) {
+      largest = fmaxf(largest, fmaxf(part.value[2 * r], part.value[2 * r + 1]));
+    }
+    largest = fmaxf(rows.maximum[r], scale * warp_max<kRowLanes>(largest));
+    const float base = finite_or_zero(largest);
+    const float rescale = exp2f(rows.maximum[r] - base);
+    rows.maximum[r] = largest;
+    rows.sum[r] *= rescale;
+#pragma unroll
+    for (Sums& part : rows.acc) {
+      part.value[2 * r] *= rescale;
+      part.value[2 * r + 1] *= rescale;
     }
 #pragma unroll
-    for (int c = 0; c < Tile::kDepthFragments; ++c) {
-      FragmentB<T, wmma::row_major> value;
-      wmma::load_matrix_sync(value, values + j * Tile::kStride + c * kFragment, Tile::kStride);
-#pragma unroll
-      for (int r = 0; r < Tile::kRowFragments; ++r) {
-        wmma::mma_sync(sums[r][c], weight[r], value, sums[r][c]);
+    for (Sums& part : scores) {
+      for (int i = 2 * r; i < 2 * r + 2; ++i) {
+        part.value[i] = exp2f(scale * part.value[i] - base);
+        rows.sum[r] += part.value[i];
       }
     }
   }
 }
 
-// Stores 16 rows of out, of which row_count exist, by way of the warp's shared memory.
+// acc += weights values.
 template <int kHeadDim, typename T>
-__device__ void store_rows(const Sums (&sums)[Tiles<kHeadDim>::kDepthFragments], int row_count,
-                           float* staging, T* out) {
-  const int row = threadIdx.x % kWarpSize / 2;
-  const int column = threadIdx.x % 2 * kVector;
+__device__ void multiply_weights_v(const Scores<kHeadDim>& weights, const T* values,
+                                   Rows<kHeadDim>& rows) {
 #pragma unroll
-  for (int c = 0; c < Tiles<kHeadDim>::kDepthFragments; ++c) {
-    wmma::store_matrix_sync(staging, sums[c], kFragment, wmma::mem_row_major);
-    __syncwarp();
-    float eight[kVector];
+  for (int j = 0; j < Tiles<kHeadDim>::kKeys; j += 16) {
+    const FragmentA<T> weight = to_fragment_a<T>(weights[j / 8], weights[j / 8 + 1]);
 #pragma unroll
-    for (int e = 0; e < kVector; ++e) eight[e] = staging[row * kFragment + column + e];
-    if (row < row_count) {
-      rooflab::store_vector(out + row * kHeadDim + c * kFragment + column, eight);
+    for (int d = 0; d < kHeadDim; d += 16) {
+      FragmentB<T> value[2];
+      load_b(values + j * Tiles<kHeadDim>::kStride + d, Tiles<kHeadDim>::kStride, value);
+      multiply_add(weight, value[0], rows.acc[d / 8]);
+      multiply_add(weight, value[1], rows.acc[d / 8 + 1]);
     }
-    __syncwarp();
   }
 }
 
-// A block computes Tiles::kQueries queries of one head, over the tiles of keys that any of them
-// sees. Each warp has rows of its own; all share the tiles of keys and values.
-template <typename T, int kHeadDim>
-__device__ void attend(const T* q, const T* k, const T* v, T* out, float* log_sum_exp,
-                       const AttentionShape& shape) {
-  using Tile = Tiles<kHeadDim>;
-  extern __shared__ __align__(32) unsigned char shared[];
-  T* const queries = reinterpret_cast<T*>(shared);
-  T* const keys = reinterpret_cast<T*>(shared + Tile::kQueryBytes);
-  T* const values = keys;  // take the place of the keys, once the scores are there
-  float* const all_scores = reinterpret_cast<float*>(shared + Tile::kQueryBytes + Tile::kKeyBytes);
-  float* const all_factors = all_scores + Tile::kQueries * Tile::kScoreStride;
-
-  // Blocks start in the order of x. Under a causal mask the last queries see most: those of all
-  // heads start first, so that in the end short blocks fill the gaps.
-  const int tiles = gridDim.x / shape.query_heads;
-  const int first_query = (tiles - 1 - blockIdx.x / shape.query_heads) * Tile::kQueries;
-  const int query_count = min(Tile::kQueries, shape.query_length - first_query);
-  const int head = blockIdx.x % shape.query_heads;
-  const int batch = blockIdx.y;
-  const int key_head = head / (shape.query_heads / shape.key_value_heads);
-  const size_t first_row =
-      (static_cast<size_t>(batch) * shape.query_heads + head) * shape.query_length + first_query;
-  const size_t first_key_row =
-      (static_cast<size_t>(batch) * shape.key_value_heads + key_head) * shape.key_length;
-  load_tile<kHeadDim, Tile::kQueries>(q + first_row * kHeadDim, query_count, queries);
-
-  // The warp's rows, and the lane's row and columns in the softmax.
-  const int lane = threadIdx.x % kWarpSize;
-  const int warp_row = threadIdx.x / kWarpSize * Tile::kWarpRows;
-  const int lane_row = lane % Tile::kWarpRows;
-  const int lane_key = lane / Tile::kWarpRows * Tile::kLaneKeys;
-  float* const scores = all_scores + warp_row * Tile::kScoreStride;
-  float* const lane_scores = scores + lane_row * Tile::kScoreStride + lane_key;
-  T* const weights = reinterpret_cast<T*>(scores);
-  T* const lane_weights = weights + lane_row * Tile::kWeightStride + lane_key;
-  float* const factors = all_factors + warp_row;
-  const KeyRange visible = visible_keys(first_query + warp_row + lane_row, shape);
-  const ElementRows elements = find_element_rows(scores);
-
-  RowState row;
-  Sums sums[Tile::kRowFragments][Tile::kDepthFragments];
+// Divides the warp's rows by their sums and stores those below row_count.
+template <int kHeadDim, typename T>
+__device__ void store_rows(const Rows<kHeadDim>& rows, int warp_row, int row_count, T* out,
+                           float* log_sum_exp) {
+  const int lane = threadIdx.x % 32;
 #pragma unroll
-  for (int r = 0; r < Tile::kRowFragments; ++r) {
+  for (int r = 0; r < 2; ++r) {
+    const int row = warp_row + lane / kRowLanes + 8 * r;
+    const int column = lane % kRowLanes * 2;
+    const float sum = warp_sum<kRowLanes>(rows.sum[r]);
+    if (row >= row_count) continue;
+    const float inverse = sum > 0.0f ? 1.0f / sum : 0.0f;  // a row without keys is 0
 #pragma unroll
-    for (int c = 0; c < Tile::kDepthFragments; ++c) wmma::fill_fragment(sums[r][c], 0.0f);
-  }
-
-  const int first = visible_keys(first_query, shape).first;
-  const int last = visible_keys(first_query + query_count - 1, shape).last;
-  for (int key = first / Tile::kKeys * Tile::kKeys; key <= last; key += Tile::kKeys) {
-    const size_t from = (first_key_row + key) * kHeadDim;
-    __syncthreads();  // nobody needs the values of the tile before any more
-    load_tile<kHeadDim, Tile::kKeys>(k + from, shape.key_length - key, keys);
-    __syncthreads();  // the keys are complete
-    multiply_q_k<kHeadDim>(queries + warp_row * Tile::kStride, keys, scores);
-    __syncthreads();  // the scores are complete, and nobody needs the keys any more
-    load_tile<kHeadDim, Tile::kKeys>(v + from, shape.key_length - key, values);
-    const float rescale = update_row<kHeadDim>(lane_scores, lane_weights, visible, key + lane_key,
-                                               shape.key_length, shape.scale * kLog2E, row);
-    if (lane < Tile::kWarpRows) factors[lane] = rescale;
-    __syncthreads();  // the values, the weights and the factors are complete
-#pragma unroll
-    for (int r = 0; r < Tile::kRowFragments; ++r) {
-      scale_rows<kHeadDim>(factors + r * kFragment, elements, sums[r]);
+    for (int d = 0; d < kHeadDim; d += 8) {
+      const float* result = rows.acc[d / 8].value + 2 * r;
+      *reinterpret_cast<std::uint32_t*>(out + row * kHeadDim + d + column) =
+          pack<T>(result[0] * inverse, result[1] * inverse);
     }
-    multiply_weights_v<kHeadDim>(weights, values, sums);
-  }
-
-  const float sum = row_sum<Tile::kRowLanes>(row.sum);
-  __syncwarp();  // the last factors were read
-  if (lane < Tile::kWarpRows) {
-    factors[lane] = sum > 0.0f ? 1.0f / sum : 0.0f;  // a row without keys is 0
-    if (warp_row + lane < query_count) {
-      log_sum_exp[first_row + warp_row + lane] = row.maximum / kLog2E + logf(sum);
-    }
-  }
-  __syncwarp();  // the factors are complete, and nobody needs the weights any more
-#pragma unroll
-  for (int r = 0; r < Tile::kRowFragments; ++r) {
-    scale_rows<kHeadDim>(factors + r * kFragment, elements, sums[r]);
-    const int from_row = warp_row + r * kFragment;
-    if (from_row >= query_count) break;  // the same for the whole warp
-    store_rows<kHeadDim>(sums[r], query_count - from_row, scores,
-                         out + (first_row + from_row) * kHeadDim);
+    if (column == 0) log_sum_exp[row] = rows.maximum[r] / kLog2E + logf(sum);
   }
 }
 
+// A block computes kQueries queries of one head, over the tiles of keys that any of them sees. Each
+// warp has rows of its own; all share the tiles of keys and values.
 template <typename T, int kHeadDim>
 __global__ void __launch_bounds__(kThreads)
     flash_tensor_cores_kernel(const T* q, const T* k, const T* v, T* out, float* log_sum_exp,
                               AttentionShape shape) {
-  if constexpr (kHasTensorCores<T>) attend<T, kHeadDim>(q, k, v, out, log_sum_exp, shape);
-}
-
-template <int kHeadDim, typename T>
-void launch(const T* q, const T* k, const T* v, T* out, float* log_sum_exp,
-            const AttentionShape& shape, cudaStream_t stream) {
   using Tile = Tiles<kHeadDim>;
-  const auto kernel = flash_tensor_cores_kernel<T, kHeadDim>;
-  // More than 48 KiB must be asked for.
-  CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                  Tile::kSharedBytes));
-  const int tiles = (shape.query_length + Tile::kQueries - 1) / Tile::kQueries;
-  const dim3 grid(tiles * shape.query_heads, shape.batch);
-  kernel<<<grid, kThreads, Tile::kSharedBytes, stream>>>(q, k, v, out, log_sum_exp, shape);
-  CUDA_CHECK(cudaGetLastError());
+  using Row = T[Tile::kStride];
+  __shared__ __align__(16) Row tiles[2 * Tile::kKeys];
+  Row* const keys = tiles;
+  Row* const values = tiles + Tile::kKeys;
+  static_assert(kQueries <= 2 * Tile::kKeys, "the queries have room where keys and values go");
+
+  const QueryTile tile = query_tile_of_block(shape, kQueries);
+  const int warp_row = threadIdx.x / 32 * kWarpRows;
+  const int first_query = tile.first_query + warp_row + threadIdx.x % 32 / kRowLanes;
+
+  copy_tile<kThreads, kQueries, kHeadDim>(q + tile.first_row * kHeadDim, tile.query_count, tiles);
+  __syncthreads();  // the queries are complete
+  Queries<kHeadDim, T> queries;
+#pragma unroll
+  for (int d = 0; d < kHeadDim; d += 16) {
+    load_a(&tiles[warp_row][d], Tile::kStride, queries[d / 16]);
+  }
+
+  const float scale = shape.scale * kLog2E;
+  Rows<kHeadDim> rows;
+  const int begin = first_visible(tile.first_query, shape) / Tile::kKeys * Tile::kKeys;
+  const int end = last_visible(tile.first_query + tile.query_count - 1, shape) + 1;
+  // All of the block's queries see the keys from first_whole to before end_whole.
+  const int first_whole = first_visible(tile.first_query + kQueries - 1, shape);
+  const int end_whole = last_visible(tile.first_query, shape) + 1;
+  for (int key = begin; key < end; key += Tile::kKeys) {
+    const size_t from = (tile.first_key_row + key) * kHeadDim;
+    __syncthreads();  // nobody needs the tiles before any more
+    copy_tile<kThreads, Tile::kKeys, kHeadDim>(k + from, shape.key_length - key, keys);
+    copy_tile<kThreads, Tile::kKeys, kHeadDim>(v + from, shape.key_length - key, values);
+    __syncthreads();  // the tiles are complete
+    Scores<kHeadDim> scores;
+    multiply_q_k<kHeadDim>(queries, &keys[0][0], scores);
+    const bool sees_all = key >= first_whole && key + Tile::kKeys <= end_whole;
+    if (!sees_all) mask_scores<kHeadDim>(first_query, key, shape, scores);
+    update_rows<kHeadDim>(scale, scores, rows);
+    multiply_weights_v<kHeadDim>(scores, &values[0][0], rows);
+  }
+  store_rows<kHeadDim>(rows, warp_row, tile.query_count, out + tile.first_row * kHeadDim,
+                       log_sum_exp + tile.first_row);
 }
 
 }  // namespace
@@ -391,18 +202,13 @@ template <typename T>
 void flash_tensor_cores(const T* q, const T* k, const T* v, T* out, float* log_sum_exp,
                         const AttentionShape& shape, cudaStream_t stream) {
   // BEGIN SOLUTION
-  // STARTER: rooflab::todo("let a warp compute a tile of 16 x 16 scores with wmma first, for half");
-  switch (shape.head_dim) {
-    case 64:
-      return launch<64>(q, k, v, out, log_sum_exp, shape, stream);
-    case 128:
-      return launch<128>(q, k, v, out, log_sum_exp, shape, stream);
-    case 256:
-      return launch<256>(q, k, v, out, log_sum_exp, shape, stream);
-    default:
-      throw std::invalid_argument("head_dim is " + std::to_string(shape.head_dim) +
-                                  ", and must be 64, 128 or 256");
-  }
+  // STARTER: rooflab::todo("start from flash_mma_softmax, and put the loop over tiles around it");
+  with_head_dim(shape.head_dim, [&]<int kHeadDim>(HeadDim<kHeadDim>) {
+    const dim3 grid = grid_of_query_tiles(shape, kQueries);
+    flash_tensor_cores_kernel<T, kHeadDim>
+        <<<grid, kThreads, 0, stream>>>(q, k, v, out, log_sum_exp, shape);
+    CUDA_CHECK(cudaGetLastError());
+  });
   // END SOLUTION
 }
 

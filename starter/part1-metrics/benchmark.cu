@@ -1,12 +1,16 @@
 #include "benchmark.h"
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
+#include <numeric>
+#include <vector>
 
 #include "toolkit/check.h"
 #include "toolkit/todo.h"
 
-double benchmark_latency(const std::function<void()>& fn, int n_warmup, int n_repeat) {
-  rooflab::todo("create two events, and record them around the timed calls");
+Latency benchmark_latency(const std::function<void()>& fn, int n_warmup, int n_repeat) {
+  rooflab::todo("record one event before the timed calls, and one behind each of them");
 }
 
 MemoryUsage benchmark_memory(const std::function<void()>& fn) {

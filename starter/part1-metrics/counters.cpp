@@ -7,7 +7,7 @@ using rooflab::Cost;
 using rooflab::Gpu;
 
 Cost gemm_cost(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t bytes_per_element) {
-  rooflab::todo("count the multiply-accumulate steps of one element of C, then of C");
+  rooflab::todo("count the multiply-accumulates of one element of C, then of all of C");
 }
 
 Cost gemv_cost(std::int64_t m, std::int64_t k, std::int64_t bytes_per_element) {
@@ -16,11 +16,11 @@ Cost gemv_cost(std::int64_t m, std::int64_t k, std::int64_t bytes_per_element) {
 
 Cost linear_cost(std::int64_t tokens, std::int64_t in_features, std::int64_t out_features,
                  bool bias, std::int64_t bytes_per_element) {
-  rooflab::todo("write the layer as a matrix product, then add what the bias needs");
+  rooflab::todo("write the layer as a GEMM, then add what the bias needs");
 }
 
 Cost conv2d_cost(const Conv2d& conv) {
-  rooflab::todo("find the size of the output, then the products in one output value");
+  rooflab::todo("find the size of the output, then the MACs of one output value");
 }
 
 Cost pointwise_cost(std::int64_t elements, std::int64_t inputs, std::int64_t flops_per_element,

@@ -44,3 +44,7 @@ double attainable_warm(const GpuWithL2& gpu, const Cost& cost) {
 Roof limiting_roof(const GpuWithL2& gpu, const Traffic& traffic) {
   rooflab::todo("compute the time that each of the three roofs asks for");
 }
+
+Utilisation utilisation(const Gpu& gpu, const Run& run) {
+  rooflab::todo("turn FLOPs and bytes into rates, then divide each by its peak");
+}

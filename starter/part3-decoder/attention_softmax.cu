@@ -3,7 +3,7 @@
 #include "toolkit/check.h"
 #include "toolkit/todo.h"
 
-// Your kernel goes here: a warp turns one row into its softmax.
+// Your kernel goes here: a warp computes the softmax of one row.
 
 void attention_softmax(const float* scores, float* weights, int rows, int length) {
   rooflab::todo("find the largest score of a row; then the sum of the exponentials");

@@ -2,13 +2,8 @@
 
 #include <cuda_bf16.h>
 
-#include "attention.h"
-#include "geglu.h"
 #include "kv_cache.h"
-#include "rmsnorm.h"
-#include "rope.h"
-#include "toolkit/add.h"
-#include "toolkit/linear.h"
+#include "layer_steps.h"
 #include "toolkit/todo.h"
 
 // Your helpers go here: what prefill and decode have in common.
@@ -17,21 +12,21 @@ template <typename T>
 void prefill_forward(const LayerContext& context, const LayerShape& shape,
                      const LayerWeights<T>& weights, T* hidden, const int* positions, int batch,
                      int length, const KvCache<T>& cache) {
-  rooflab::todo("norm, project, norm and turn q and k, fill the cache, attend; then the MLP");
+  rooflab::todo("the three steps; which keys does a prompt need that is longer than the ring?");
 }
 
 template <typename T>
 void decode_forward(const LayerContext& context, const LayerShape& shape,
                     const LayerWeights<T>& weights, T* hidden, const int* positions, int batch,
                     const KvCache<T>& cache) {
-  rooflab::todo("as prefill, with one token: which keys does it see, and where do they lie?");
+  rooflab::todo("the three steps for one token: which keys does it see, and where do they lie?");
 }
 
 template <typename T>
 void decode_without_cache_forward(const LayerContext& context, const LayerShape& shape,
                                   const LayerWeights<T>& weights, T* hidden, const int* positions,
                                   int batch, int length) {
-  rooflab::todo("as prefill, with keys and values in the workspace");
+  rooflab::todo("the three steps, with a cache in the workspace");
 }
 
 template void prefill_forward(const LayerContext&, const LayerShape&, const LayerWeights<float>&,

@@ -2,11 +2,12 @@
 
 #include <algorithm>
 
+#include "common.cuh"
 #include "toolkit/check.h"
 #include "toolkit/todo.h"
 #include "toolkit/vectors.h"
 
-// Your kernel goes here: a thread turns one pair of a token, in every head.
+// Your kernel goes here: a thread rotates one pair of a token, in every head.
 
 template <typename T>
 void rope(T* x, const int* positions, int batch, int length, int heads, int head_dim, float theta,

@@ -1,11 +1,11 @@
 #include "flash_decode.h"
 
-#include <stdexcept>
-#include <string>
-
+#include "common.cuh"
+#include "tiles.cuh"
 #include "toolkit/check.h"
 #include "toolkit/todo.h"
 #include "toolkit/vectors.h"
+#include "warp.h"
 
 // Your two kernels go here: one for the parts of the keys, one that combines their results.
 

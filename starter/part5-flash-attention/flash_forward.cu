@@ -1,8 +1,7 @@
 #include "flash_forward.h"
 
-#include <stdexcept>
-#include <string>
-
+#include "common.cuh"
+#include "tiles.cuh"
 #include "toolkit/check.h"
 #include "toolkit/todo.h"
 #include "toolkit/vectors.h"

@@ -1,5 +1,6 @@
 #include "flash_softmax.h"
 
+#include "common.cuh"
 #include "toolkit/check.h"
 #include "toolkit/todo.h"
 #include "warp.h"

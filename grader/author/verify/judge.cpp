@@ -225,6 +225,7 @@ void expect_a_place_to_begin(const TaskSpec& task, const json& result,
                fmt::format("the message names no file of the starter: {}", first_finding(result)));
     return;
   }
+  if (task.kind == TaskKind::worklog) return;  // its open entries are still to be made
   const std::string text = read_file(file);
   if (task.kind == TaskKind::answers) {
     const std::string words =

@@ -67,7 +67,7 @@ bool take_grade(const Ran& ran, const std::string& replay, Outcome& outcome) {
 std::vector<std::string> cases_not_run(const TaskSpec& task, const gpu_spec::GpuSpec& gpu,
                                        const json& result) {
   std::vector<std::string> missing;
-  if (task.kind == TaskKind::answers) return missing;  // their cases are the questions
+  if (is_text(task)) return missing;  // their cases are the questions
   const auto has = [&](const std::string& peak) {
     return peak.empty() || gpu.peak_flops.contains(peak);
   };

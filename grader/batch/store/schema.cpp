@@ -167,6 +167,13 @@ SELECT
 FROM gradings,
   json_each(CASE WHEN json_valid(evidence) THEN evidence ELSE '{}' END, '$.result.tasks') AS task;
 )sql",
+    R"sql(
+-- Whose numbers the questions may have been asked with (a JSON array; empty where none differ), and the
+-- numbers that were answered (a JSON object by question; NULL where an older worker did not say).
+ALTER TABLE gradings ADD COLUMN students TEXT NOT NULL DEFAULT '[]';
+ALTER TABLE gradings ADD COLUMN numbers TEXT;
+ALTER TABLE hand_questions ADD COLUMN bonus INTEGER NOT NULL DEFAULT 0;
+)sql",
 };
 
 int schema_of(Database& database) {

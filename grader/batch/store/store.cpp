@@ -16,7 +16,7 @@ GradingState state_of(const std::string& name) {
 }
 
 constexpr const char* kGradingColumns =
-    "g.name, g.part, g.source, g.device, g.seed, g.versions, g.state, g.why";
+    "g.name, g.part, g.source, g.device, g.seed, g.versions, g.students, g.state, g.why";
 
 GradingRow read_grading(Statement& row) {
   GradingRow grading;
@@ -26,6 +26,7 @@ GradingRow read_grading(Statement& row) {
   grading.subject.device = row.text();
   grading.subject.seed = seed_of(row.text());
   grading.subject.versions = row.text();
+  grading.subject.students = nlohmann::json::parse(row.text()).get<std::vector<std::string>>();
   grading.state = state_of(row.text());
   grading.why = row.text();
   return grading;
@@ -38,6 +39,7 @@ std::string key_of(const GradingSubject& subject) {
       .add(subject.device)
       .add(text_of(subject.seed))
       .add(subject.versions)
+      .add(nlohmann::json(subject.students).dump())
       .hex();
 }
 
@@ -159,6 +161,11 @@ SourceFiles Store::source(const std::string& source) {
   return files;
 }
 
+bool Store::has_file(const std::string& source, const std::string& path) {
+  Statement row(database_, "SELECT 1 FROM sources WHERE source = ? AND path = ?");
+  return row.bind(source).bind(path).step();
+}
+
 std::vector<SubmissionRow> Store::submissions() {
   Statement row(database_,
                 "SELECT id, student, called, received, marked_late, counts, problem, notes, doubts "
@@ -224,7 +231,7 @@ bool Store::assign_grading(const std::string& submission, const GradingSubject& 
   if (!exists) {
     Statement(database_,
               "INSERT INTO gradings (name, grading_key, run, part, source, device, seed, versions, "
-              "state, why) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'pending', '')")
+              "students, state, why) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', '')")
         .bind(name)
         .bind(key)
         .bind(run)
@@ -233,6 +240,7 @@ bool Store::assign_grading(const std::string& submission, const GradingSubject& 
         .bind(subject.device)
         .bind(text_of(subject.seed))
         .bind(subject.versions)
+        .bind(nlohmann::json(subject.students).dump())
         .run();
   }
   Statement(database_,
@@ -270,20 +278,21 @@ namespace {
 
 double sum_of(const std::vector<HandQuestion>& questions) {
   double sum = 0;
-  for (const HandQuestion& question : questions) sum += question.max_points;
+  for (const HandQuestion& question : questions) sum += question.bonus ? 0 : question.max_points;
   return sum;
 }
 
 void put_questions(Database& database, const std::string& grading,
                    const std::vector<HandQuestion>& questions) {
   Statement(database, "DELETE FROM hand_questions WHERE grading = ?").bind(grading).run();
-  Statement insert(database, "INSERT INTO hand_questions VALUES (?, ?, ?, ?, ?)");
+  Statement insert(database, "INSERT INTO hand_questions VALUES (?, ?, ?, ?, ?, ?)");
   for (std::size_t position = 0; position < questions.size(); ++position) {
     insert.bind(grading)
         .bind(static_cast<std::int64_t>(position))
         .bind(questions[position].item)
         .bind(questions[position].max_points)
         .bind(questions[position].answer)
+        .bind(questions[position].bonus)
         .run();
   }
 }
@@ -293,7 +302,7 @@ void put_outcome(Database& database, const std::string& grading, const char* sta
   Statement update(database,
                    "UPDATE gradings SET state = ?2, why = ?3, score = ?4, max_score = ?5, bonus = "
                    "?6, evidence = ?7, build_s = ?8, run_s = ?9, revealed = ?10, max_manual = ?11, "
-                   "graded_at = ?12 WHERE name = ?1");
+                   "numbers = ?12, graded_at = ?13 WHERE name = ?1");
   update.bind(grading).bind(state).bind(why);
   if (graded != nullptr) {
     update.bind(graded->result.score())
@@ -303,9 +312,10 @@ void put_outcome(Database& database, const std::string& grading, const char* sta
         .bind(graded->build_s)
         .bind(graded->run_s)
         .bind(graded->revealed)
-        .bind(sum_of(graded->questions));
+        .bind(sum_of(graded->questions))
+        .bind(nlohmann::json(graded->numbers).dump());
   } else {
-    for (int column = 0; column < 8; ++column) update.bind_null();
+    for (int column = 0; column < 9; ++column) update.bind_null();
   }
   update.bind(now).run();
 }
@@ -340,12 +350,23 @@ std::string Store::revealed(const std::string& grading) {
   return row.step() ? row.text() : "";
 }
 
+std::map<std::string, double> Store::numbers(const std::string& grading) {
+  Statement row(database_, "SELECT coalesce(numbers, '{}') FROM gradings WHERE name = ?");
+  row.bind(grading);
+  if (!row.step()) return {};
+  try {
+    return nlohmann::json::parse(row.text()).get<std::map<std::string, double>>();
+  } catch (const nlohmann::json::exception&) {  // costs notes for people, and no points
+    return {};
+  }
+}
+
 std::optional<std::vector<HandQuestion>> Store::hand_questions(const std::string& grading) {
   Statement known(database_, "SELECT max_manual FROM gradings WHERE name = ?");
   known.bind(grading);
   if (!known.step() || !known.optional_real()) return std::nullopt;
   Statement row(database_,
-                "SELECT item, max_points, answer IS NOT NULL, coalesce(answer, '') FROM "
+                "SELECT item, max_points, bonus, answer IS NOT NULL, coalesce(answer, '') FROM "
                 "hand_questions WHERE grading = ? ORDER BY position");
   row.bind(grading);
   std::vector<HandQuestion> questions;
@@ -353,6 +374,7 @@ std::optional<std::vector<HandQuestion>> Store::hand_questions(const std::string
     HandQuestion question;
     question.item = row.text();
     question.max_points = row.real();
+    question.bonus = row.truth();
     const bool is_known = row.integer() != 0;
     std::string answer = row.text();
     if (is_known) question.answer = std::move(answer);

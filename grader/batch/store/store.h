@@ -33,6 +33,9 @@ struct GradingSubject {
   std::string device = {};
   Seed seed;
   std::string versions = {};  ///< of grader, part and toolkit, one line
+  /// See GradeRequest::students; empty where no question asked differs from student to student.
+  std::vector<std::string> students = {};
+  bool operator==(const GradingSubject&) const = default;
 };
 
 enum class GradingState : std::uint8_t { pending, graded, fault };
@@ -64,6 +67,7 @@ struct ManualRow {
 struct HandQuestion {
   std::string item = {};
   double max_points = 0;
+  bool bonus = false;  ///< no maximum counts its points
   /// What the student wrote, as the grading's worker read it; nothing where none has.
   std::optional<std::string> answer = {};
 };
@@ -79,6 +83,7 @@ struct GradedResult {
   std::string revealed = {};  ///< to_text of the hidden cases that failed; for instructors alone
   std::vector<HandQuestion> questions = {};       ///< of the part as it was graded
   std::map<std::string, std::string> texts = {};  ///< answers in free text, by item; untrusted
+  std::map<std::string, double> numbers = {};     ///< finite answers in numbers, by question
 };
 
 /// What a grading came to, before lateness and points by hand.
@@ -119,6 +124,7 @@ class Store {
   void put_handed_in(const std::string& submission, const std::map<int, std::string>& sources);
   void put_source(const std::string& source, const SourceFiles& files);
   SourceFiles source(const std::string& source);
+  bool has_file(const std::string& source, const std::string& path);
   /// By student, those that count first, then by id; `present` ones only.
   std::vector<SubmissionRow> submissions();
   std::map<int, std::string> handed_in(const std::string& submission);
@@ -140,6 +146,8 @@ class Store {
   std::string revealed(const std::string& grading);
   /// What the grading left to a person; nothing where an older grader did not keep it.
   std::optional<std::vector<HandQuestion>> hand_questions(const std::string& grading);
+  /// Numbers that were handed in as answers, by question; none where nobody kept them.
+  std::map<std::string, double> numbers(const std::string& grading);
   std::optional<GradingRow> grading(const std::string& name);
   /// Nothing without a result. They stand beside the evidence: a grade that was given stays,
   /// whoever can still read what it was given for.

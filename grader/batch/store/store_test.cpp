@@ -78,6 +78,24 @@ TEST_F(StoreTest, AnyDifferenceInWhatDecidesTheOutcomeMakesAnotherGrading) {
   EXPECT_EQ(count.integer(), static_cast<std::int64_t>(subjects.size()));
 }
 
+TEST_F(StoreTest, WhoseNumbersWereAskedAndWhatWasAnsweredIsKept) {
+  GradingSubject of_ada = subject(), of_bob = subject();
+  of_ada.students = {"ada", "ada, the \"first\""};
+  of_bob.students = {"bob"};
+  store_.assign_grading("s1", of_ada, false);
+  store_.assign_grading("s2", of_bob, false);
+  EXPECT_EQ(store_.pending().size(), 2U) << "equal files of two students";
+  const std::string name = store_.grade("s1", 1)->grading.name;
+  EXPECT_EQ(store_.grading(name)->subject, of_ada);
+  GradedResult result = graded(4);
+  result.numbers = {{"ridge", 1.0 / 3}, {"time", -2}};
+  store_.put_result(name, result, 100);
+  EXPECT_EQ(store_.numbers(name), result.numbers);
+  database_.execute("UPDATE gradings SET numbers = '{\"ridge\":' WHERE name = '" + name + "'");
+  EXPECT_TRUE(store_.numbers(name).empty());
+  EXPECT_TRUE(store_.numbers("nobody's").empty());
+}
+
 TEST_F(StoreTest, AGradingThatNoGradeWaitsForAnyMoreIsNotPending) {
   store_.assign_grading("s1", subject(), false);
   store_.assign_grading("s1", subject("beef"), false);
@@ -203,6 +221,8 @@ TEST(StoreFile, OfTheFirstSchemaIsBroughtUpToDateAndKnowsNothingOfTheNewColumns)
   EXPECT_EQ(store.evidence("g"), "evidence");
   EXPECT_FALSE(store.hand_questions("g").has_value());
   EXPECT_EQ(store.revealed("g"), "");
+  EXPECT_TRUE(store.grading("g")->subject.students.empty());
+  EXPECT_TRUE(store.numbers("g").empty());
 }
 
 /// A result of two tasks: one that passes and was timed, and one that lost a group.

@@ -40,7 +40,7 @@ def named(entries, names, where):
 
 def small_task(task):
     wanted = SETTINGS["tasks"][task["id"]]
-    if task["kind"] == "answers":
+    if task["kind"] in ("answers", "worklog"):
         return task
     task = {key: value for key, value in task.items() if key != "ratio"}
     task["time_limit_s"] = SETTINGS["time_limit_s"]

@@ -1,6 +1,7 @@
 """The attacks, each a folder with an attack.toml, and the submissions that are made of them."""
 
 import importlib.util
+import json
 import pathlib
 import shutil
 import tomllib
@@ -11,6 +12,7 @@ FOLDER = pathlib.Path(__file__).resolve().parents[1]
 # A table `variant.<name>` has keys that replace those of the others: one attack in several shapes.
 KEYS = {"variant", "story", "task", "verdict", "code", "max_score", "thorough", "prepend", "append", "edit", "says", "never_says",
         "needs", "in_class", "simulated", "on_gpu"}
+LOGGED_RUNS = "worklog_runs.json"
 NOT_SUBMITTED = {"attack.toml", "make.py", "__pycache__"}
 
 
@@ -97,6 +99,14 @@ def as_list(value):
 def write_honest_files(part):
     for name, text in right_texts().items():
         (part / name).write_text(text)
+    (part / LOGGED_RUNS).write_text(json.dumps({"runs": logged_runs()}))
+
+
+def logged_runs():
+    """The runs of the solution's work log, as if they were of a kernel that the cut part has."""
+    runs = json.loads((ROOT / "solutions" / PART / LOGGED_RUNS).read_text())["runs"]
+    text = (ROOT / "solutions" / PART / "gemm_naive.cu").read_text()
+    return [{**run, "task": "gemm_naive", "files": [{"name": "gemm_naive.cu", "text": text}]} for run in runs]
 
 
 def right_texts():

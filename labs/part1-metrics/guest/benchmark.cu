@@ -2,6 +2,8 @@
 
 #include <memory>
 #include <stdexcept>
+#include <string>
+#include <vector>
 
 #include "grader/contract/guest_call.h"
 #include "toolkit/check.h"
@@ -29,9 +31,11 @@ namespace {
 using rooflab::GuestCall;
 
 // Steps of a call's launches: those of the first `cold_calls` calls take `cold_factor` times as
-// long, as first calls do. With more of them than calls to warm up, timed calls differ in length.
+// long, as first calls do. With more of them than calls to warm up, timed calls differ in length,
+// and so they do with `further_steps`, which gives calls eight lengths in no order.
 std::int64_t steps_of(const GuestCall& call, std::int64_t number) {
-  const std::int64_t steps = call.integer("steps");
+  const std::int64_t length = 5 * number % 8;
+  const std::int64_t steps = call.integer("steps") + call.integer("further_steps") * length;
   return number < call.integer("cold_calls") ? steps * call.integer("cold_factor") : steps;
 }
 
@@ -61,40 +65,42 @@ void load_kernels() {
   CUDA_CHECK(cudaDeviceSynchronize());
 }
 
-// Mean time of one timed call in milliseconds.
-double reference_latency(const GuestCall& call) {
+// Times of as many calls, one by one, for where the device keeps no records: reference_0 and so on,
+// in milliseconds.
+void pass_on_reference(GuestCall& call) {
   const std::int64_t calls = call.integer("n_repeat");
-  cudaEvent_t start = nullptr;
-  cudaEvent_t stop = nullptr;
-  CUDA_CHECK(cudaEventCreate(&start));
-  CUDA_CHECK(cudaEventCreate(&stop));
-  CUDA_CHECK(cudaEventRecord(start));
+  std::vector<cudaEvent_t> marks(static_cast<std::size_t>(calls) + 1);
+  for (cudaEvent_t& mark : marks) CUDA_CHECK(cudaEventCreate(&mark));
+  CUDA_CHECK(cudaEventRecord(marks.front()));
   for (std::int64_t i = 0; i < calls; ++i) {
     const std::int64_t steps = steps_of(call, call.integer("n_warmup") + i);
     for (std::int64_t j = 0; j < call.integer("launches_per_call"); ++j) {
       rooflab_reference_load<<<1, 32>>>(steps, nullptr);
       CUDA_CHECK(cudaGetLastError());
     }
+    CUDA_CHECK(cudaEventRecord(marks[static_cast<std::size_t>(i) + 1]));
   }
-  CUDA_CHECK(cudaEventRecord(stop));
-  CUDA_CHECK(cudaEventSynchronize(stop));
-  float milliseconds = 0.0f;
-  CUDA_CHECK(cudaEventElapsedTime(&milliseconds, start, stop));
-  CUDA_CHECK(cudaEventDestroy(start));
-  CUDA_CHECK(cudaEventDestroy(stop));
-  return milliseconds / static_cast<double>(calls);
+  CUDA_CHECK(cudaEventSynchronize(marks.back()));
+  for (std::size_t i = 0; i + 1 < marks.size(); ++i) {
+    float milliseconds = 0.0f;
+    CUDA_CHECK(cudaEventElapsedTime(&milliseconds, marks[i], marks[i + 1]));
+    call.result("reference_" + std::to_string(i), static_cast<double>(milliseconds));
+  }
+  for (cudaEvent_t mark : marks) CUDA_CHECK(cudaEventDestroy(mark));
 }
 
 void measure_latency(GuestCall& call) {
   load_kernels();
   Load load(call);
-  const double milliseconds =
+  const Latency latency =
       benchmark_latency([&] { load(); }, static_cast<int>(call.integer("n_warmup")),
                         static_cast<int>(call.integer("n_repeat")));
   CUDA_CHECK(cudaDeviceSynchronize());
-  call.result("milliseconds", milliseconds);
+  call.result("mean", latency.mean);
+  call.result("standard_deviation", latency.standard_deviation);
+  call.result("median", latency.median);
   call.result("calls", load.calls());
-  call.result("reference_milliseconds", reference_latency(call));
+  pass_on_reference(call);
 }
 
 // An allocation from the default pool, freed in stream order.

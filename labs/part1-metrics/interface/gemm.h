@@ -9,17 +9,16 @@
 //   it.
 //
 // Each function launches its kernels on the default stream and need not wait for them. C holds
-// garbage before the call: write every element of it, read none. A and B must stay as they are.
+// garbage before the call: write every element, read none. Do not change A or B.
 
-/// One thread computes one element of C straight from global memory.
+/// Each thread computes one element of C, straight from global memory.
 void gemm_naive(const float* A, const float* B, float* C, int M, int N, int K);
 
-/// One block computes one tile of C. It walks along K, and keeps the tiles of A and B that it works
-/// on in shared memory, so that each value it loads from global memory serves a whole row or column
-/// of threads. Its points for speed ask for that: a value that is loaded serves two threads at
-/// least.
+/// Each block computes one tile of C. It moves along K, and keeps the current tiles of A and B in
+/// shared memory, so that each value it loads from global memory serves a whole row or column of
+/// threads. The points for speed require that: each loaded value must serve at least two threads.
 void gemm_tiled(const float* A, const float* B, float* C, int M, int N, int K);
 
-/// As gemm_tiled, but each thread computes a patch of C in registers, so that each value it loads
+/// Like gemm_tiled, but each thread computes a patch of C in registers, so that each value it loads
 /// from shared memory serves several multiply-adds.
 void gemm_registers(const float* A, const float* B, float* C, int M, int N, int K);

@@ -1,10 +1,13 @@
 #include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <string>
 #include <string_view>
 
 #include "grader/contract/oracle.h"
 #include "labs/oracle_support/evidence.h"
 #include "labs/oracle_support/parameters.h"
+#include "labs/part1-metrics/oracle/latency_spread.h"
 
 namespace rooflab {
 namespace {
@@ -21,6 +24,7 @@ struct LatencyTruth {
   double highest = 0;      ///< the same with every gap between kernels, and with the cost of events
   double all_calls = 0;    ///< from the first launch to the end of the last, warm-up calls included
   double timed_calls = 0;  ///< from the first timed launch to the end of the last
+  CallTimes calls;         ///< the timed ones, one by one
 };
 
 /// Judges a stopwatch by the device's own clock, which the student's code cannot touch.
@@ -49,17 +53,28 @@ class BenchmarkOracle : public Oracle {
         seen != calls * launches_per_call) {
       return {wrong_call_count(seen / launches_per_call, n_warmup, n_repeat)};
     }
-    if (!uses_events(evidence.activity)) return {no_events()};
+    if (!uses_events(evidence.activity, n_repeat)) return {no_events()};
     const LatencyTruth truth = truth_of(loads, n_warmup * launches_per_call, n_repeat);
-    const double got = result(evidence, "milliseconds", std::nan(""));
+    const double got = result(evidence, "mean", std::nan(""));
     if (got >= truth.lowest && got <= truth.highest) {
       const simgpu::KernelRecord& first_timed =
           loads.at(static_cast<std::size_t>(n_warmup * launches_per_call));
       const CallsBetween calls =
           calls_between(evidence.activity, first_timed.sequence, loads.back().sequence);
-      return judge_gaps(got, truth, calls, n_repeat);
+      const std::vector<Complaint> gaps = judge_gaps(got, truth, calls, n_repeat);
+      return gaps.empty() ? judge_spread(evidence, truth.calls, 0) : gaps;
     }
     return {explain_latency(got, truth, n_warmup, n_repeat)};
+  }
+
+  /// @param noise of a time, relative
+  static std::vector<Complaint> judge_spread(const CallEvidence& evidence, const CallTimes& calls,
+                                             double noise) {
+    if (!has_spread(calls)) return {};
+    const Spread got{.standard_deviation = result(evidence, "standard_deviation", std::nan("")),
+                     .median = result(evidence, "median", std::nan(""))};
+    const auto complaint = wrong_spread(got, calls, noise);
+    return complaint ? std::vector<Complaint>{*complaint} : std::vector<Complaint>{};
   }
 
   static bool is_wait(const simgpu::ApiRecord& call) {
@@ -85,7 +100,7 @@ class BenchmarkOracle : public Oracle {
     return between;
   }
 
-  /// Waiting between calls is no mistake by itself: events around every call leave out what the
+  /// Waiting between calls is no mistake by itself: two events around every call leave out what the
   /// device is idle between two of them. It is one where these gaps are in the mean.
   static std::vector<Complaint> judge_gaps(double got, const LatencyTruth& truth,
                                            const CallsBetween& calls, std::int64_t n_repeat) {
@@ -93,20 +108,21 @@ class BenchmarkOracle : public Oracle {
     const double gaps = (truth.timed_calls - truth.busy) / repeats;
     const bool are_in_the_mean = got - truth.busy / repeats > gaps / 2;
     const bool waits_each_time = n_repeat > 1 && calls.waits >= n_repeat - 1;
-    if (!waits_each_time || calls.events >= n_repeat - 1 || !are_in_the_mean) return {};
+    const bool has_two_events_for_each = calls.events >= 2 * (n_repeat - 1);
+    if (!waits_each_time || has_two_events_for_each || !are_in_the_mean) return {};
     return {{"RL0427",
-             "the host waits for the device after every timed call, and what the device is idle "
-             "meanwhile is in the mean" +
+             "the host waits for the device after every timed call, and the device's idle time is "
+             "in the mean" +
                  Evidence{message("; the kernels of one call take ", truth.busy / repeats,
                                   " ms, the function returned ", got)},
              "let all timed calls follow each other, and wait once, for the event behind the "
              "last"}};
   }
 
-  /// The adapter itself reads a pair of events once.
-  static bool uses_events(const simgpu::Activity& activity) {
+  /// The adapter itself reads the time of each of its own calls.
+  static bool uses_events(const simgpu::Activity& activity, std::int64_t n_repeat) {
     const auto found = activity.api_calls.find("cudaEventElapsedTime");
-    return found != activity.api_calls.end() && found->second > 1;
+    return found != activity.api_calls.end() && static_cast<std::int64_t>(found->second) > n_repeat;
   }
 
   /// Where the device keeps no records, the adapter's own measurement and count have to do.
@@ -115,24 +131,38 @@ class BenchmarkOracle : public Oracle {
     constexpr double kNoise = 0.15;
     const std::int64_t calls = result<std::int64_t>(evidence, "calls", 0);
     if (calls != n_warmup + n_repeat) return {wrong_call_count(calls, n_warmup, n_repeat)};
-    const double reference = result(evidence, "reference_milliseconds", std::nan(""));
-    const double got = result(evidence, "milliseconds", std::nan(""));
-    if (is_close(got, reference, kNoise)) return {};
+    std::vector<double> reference;
+    for (std::int64_t i = 0; i < n_repeat; ++i) {
+      reference.push_back(result(evidence, "reference_" + std::to_string(i), std::nan("")));
+    }
+    const double got = result(evidence, "mean", std::nan(""));
+    if (is_close(got, mean_of(reference), kNoise)) {
+      return judge_spread(evidence, {reference, reference}, kNoise);
+    }
     LatencyTruth truth;
-    truth.timed_calls = reference * static_cast<double>(n_repeat);
+    truth.timed_calls = mean_of(reference) * static_cast<double>(n_repeat);
+    truth.calls = {reference, reference};
     return {explain_latency(got, truth, n_warmup, n_repeat)};
   }
 
   /// A name can be taken by anybody's kernel, so a launch also has to have done a load's work: one
-  /// multiply-add for each step of each of the 32 threads.
+  /// multiply-add for each step of each of the 32 threads. guest/benchmark.cu has the lengths.
   static bool does_a_loads_work(const Values& parameters, const simgpu::KernelRecord& kernel) {
     constexpr double kFlopsPerStep = 2 * 32;
     constexpr double kRounding = 1e-3;
+    constexpr int kLengths = 8;
     const auto fp32 = kernel.counters.flops.find("fp32");
     const double done = fp32 == kernel.counters.flops.end() ? 0 : static_cast<double>(fp32->second);
-    const double warm = kFlopsPerStep * static_cast<double>(integer(parameters, "steps"));
-    const double cold = warm * static_cast<double>(integer(parameters, "cold_factor"));
-    return is_close(done, warm, kRounding) || is_close(done, cold, kRounding);
+    const auto steps = static_cast<double>(integer(parameters, "steps"));
+    const auto further = static_cast<double>(integer(parameters, "further_steps", 0));
+    const auto cold_factor = static_cast<double>(integer(parameters, "cold_factor"));
+    for (int length = 0; length < kLengths; ++length) {
+      const double warm = kFlopsPerStep * (steps + further * length);
+      if (is_close(done, warm, kRounding) || is_close(done, warm * cold_factor, kRounding)) {
+        return true;
+      }
+    }
+    return false;
   }
 
   /// What calls of fn launched, in order.
@@ -173,23 +203,42 @@ class BenchmarkOracle : public Oracle {
     truth.all_calls = (end(loads.back()) - loads.front().start_us) * 1e-3;
     truth.lowest = busy_us * 1e-3 / repeats * (1 - kRounding);
     truth.highest = truth.timed_calls / repeats * (1 + kRounding) + kEventMilliseconds;
+    truth.calls = call_times(loads, static_cast<std::size_t>(warmup_launches),
+                             timed / static_cast<std::size_t>(n_repeat));
     return truth;
+  }
+
+  static CallTimes call_times(const std::vector<simgpu::KernelRecord>& loads, std::size_t first,
+                              std::size_t launches_per_call) {
+    CallTimes calls;
+    double end_us = loads.at(first).start_us;
+    for (std::size_t i = first; i < loads.size(); i += launches_per_call) {
+      double busy_us = 0;
+      const double begin_us = end_us;
+      for (std::size_t j = i; j < i + launches_per_call; ++j) {
+        busy_us += loads.at(j).time.total_us;
+        end_us = loads.at(j).start_us + loads.at(j).time.total_us;
+      }
+      calls.busy.push_back(busy_us * 1e-3);
+      calls.span.push_back((end_us - begin_us) * 1e-3);
+    }
+    return calls;
   }
 
   static Complaint wrong_call_count(std::int64_t seen, std::int64_t n_warmup,
                                     std::int64_t n_repeat) {
     return {"RL0421",
-            "fn was called too often or too rarely" +
-                Evidence{message(": ", seen, " times, and should be called ", n_warmup + n_repeat,
-                                 " times, ", n_warmup, " to warm up and ", n_repeat, " timed")},
-            "check both loops; fn must not be called once more, not even to test it"};
+            "fn was called the wrong number of times" +
+                Evidence{message(": ", seen, " instead of ", n_warmup + n_repeat, ", which are ",
+                                 n_warmup, " to warm up and ", n_repeat, " timed ones")},
+            "check both loops, and do not call fn anywhere else, not even to test it"};
   }
 
   static Complaint no_events() {
     return {"RL0422",
             "the time does not come from CUDA events: cudaEventElapsedTime was never called",
             "a launch returns before the kernel has run, so the host's clock sees the wrong thing: "
-            "record one event before and one after the timed calls"};
+            "record one event before the timed calls and one behind each"};
   }
 
   static Complaint explain_latency(double got, const LatencyTruth& truth, std::int64_t n_warmup,
@@ -203,9 +252,10 @@ class BenchmarkOracle : public Oracle {
     const auto is = [&](double expected) { return is_close(got, expected, kSame); };
 
     if (!(std::abs(got) >= mean * 1e-6)) {
-      return {"RL0423", "the events are read before the work between them is done" + evidence,
-              "wait for the second event (cudaEventSynchronize) before cudaEventElapsedTime, and "
-              "check what each call returns"};
+      return {
+          "RL0423", "the events are read before the work between them is done" + evidence,
+          "wait for the last event (cudaEventSynchronize) before cudaEventElapsedTime, and check "
+          "what each call returns"};
     }
     if (n_warmup > 0 && truth.all_calls > 0 &&
         (is(truth.all_calls / repeats) || is(truth.all_calls / calls))) {
@@ -214,27 +264,36 @@ class BenchmarkOracle : public Oracle {
     }
     if (n_repeat > 1 && ends_at_the_last_start(got, truth, repeats)) {
       return {"RL0427", "the time ends where the last timed call begins" + evidence,
-              "record the second event behind the last timed call, not before it"};
+              "record each event behind its call, not before it"};
     }
     if (n_repeat > 1 && truth.last > 0 && is(truth.last)) {
       return {"RL0427", "this is the time of the last timed call alone" + evidence,
-              "record the first event once, before the first timed call: an event that is recorded "
-              "again has the later time, and timed calls need not be of one length"};
+              "all timed calls are in the mean, and they may differ in length; an event that is "
+              "recorded again has the later time"};
     }
     if (is(truth.timed_calls)) {
       return {"RL0425", "this is the time of all timed calls together" + evidence,
-              "divide by the number of calls between the two events"};
+              "divide the time of all timed calls by n_repeat"};
     }
     if (is(truth.timed_calls / calls)) {
       return {"RL0425", "the time is divided by too many calls" + evidence,
-              "divide by n_repeat: only the calls between the two events count"};
+              "divide by n_repeat: calls to warm up are in none of the times"};
+    }
+    if (n_repeat > 1 && is(mean_since_the_first(truth.calls.span))) {
+      return {"RL0427", "each time begins at the first event" + evidence,
+              "the time of a call lies between the event before it and the one behind it"};
     }
     if (is(mean * 1e3) || is(mean * 1e-3)) {
       return {"RL0426", "the unit is wrong by a factor of a thousand" + evidence,
               "cudaEventElapsedTime gives milliseconds, and so should this function"};
     }
     return {"RL0427", "this is not the mean time of a timed call" + evidence,
-            "record one event right before the first timed call and one right after the last"};
+            "record one event right before the first timed call, and one right behind each"};
+  }
+
+  static double mean_since_the_first(std::vector<double> times) {
+    std::partial_sum(times.begin(), times.end(), times.begin());
+    return times.empty() ? std::nan("") : mean_of(times);
   }
 
   /// An event that is recorded before a call has the time at which the work before it is done.
@@ -295,10 +354,10 @@ class BenchmarkOracle : public Oracle {
                "read the pool, call fn, wait for the device, read the pool again"}};
     }
     if (evidence.keeps_records && !waits_for_earlier_work(evidence.activity)) {
-      return {{"RL0428", "the pool is read while work from before the call may be under way",
+      return {{"RL0428", "the pool is read while work from before the call may still be running",
                "wait for the device (cudaDeviceSynchronize) before the first "
-               "cudaMemPoolGetAttribute, too: what was asked for before may run later, and belongs "
-               "to no call of fn"}};
+               "cudaMemPoolGetAttribute, too: earlier requests on a stream may run later, and they "
+               "are not fn's"}};
     }
     if (evidence.keeps_records && !waits_before_reading(evidence.activity)) {
       return {{"RL0428", "the pool is read before the work of fn is done",
@@ -309,9 +368,10 @@ class BenchmarkOracle : public Oracle {
     if (got_peak != peak) return {explain_peak(got_peak, peak, held, earlier_peak)};
     const std::int64_t got_allocated = result<std::int64_t>(evidence, "allocated_bytes", -1);
     if (got_allocated != kept) {
-      const Sentence cause = got_allocated == held + kept
-                                 ? Sentence("what was in use before the call is in allocated_bytes")
-                                 : Sentence("allocated_bytes is wrong");
+      const Sentence cause =
+          got_allocated == held + kept
+              ? Sentence("allocated_bytes includes what was in use before the call")
+              : Sentence("allocated_bytes is wrong");
       return {{"RL0429",
                cause + Evidence{message("; it should be ", kept, " and is ", got_allocated)},
                "subtract what the pool had in use before the call from what it has after"}};
@@ -337,7 +397,7 @@ class BenchmarkOracle : public Oracle {
               "set the pool's high-water mark to 0 right before the call"};
     }
     if (got == held + peak) {
-      return {"RL0428", "what was in use before the call is in peak_bytes" + evidence,
+      return {"RL0428", "peak_bytes includes what was in use before the call" + evidence,
               "subtract what the pool had in use before the call"};
     }
     return {"RL0428", "peak_bytes is wrong" + evidence,

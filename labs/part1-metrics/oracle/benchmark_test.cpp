@@ -37,7 +37,7 @@ simgpu::Activity measurement(std::int64_t calls) {
     now += kernel.time.total_us;
     activity.kernels.push_back(kernel);
   }
-  activity.api_calls["cudaEventElapsedTime"] = 2;
+  activity.api_calls["cudaEventElapsedTime"] = 2 * kRepeat;  // the adapter's half of them
   return activity;
 }
 
@@ -47,6 +47,7 @@ Problem latency_problem() {
            {"n_repeat", kRepeat},
            {"launches_per_call", kLaunchesPerCall},
            {"steps", kSteps},
+           {"further_steps", std::int64_t{0}},
            {"cold_calls", std::int64_t{1}},
            {"cold_factor", kColdFactor}},
           {}};
@@ -64,10 +65,17 @@ std::vector<std::string> codes(const Problem& problem, const CallEvidence& evide
 std::vector<std::string> latency_codes(double milliseconds,
                                        const simgpu::Activity& activity = measurement(kWarmup +
                                                                                       kRepeat)) {
-  return codes(latency_problem(), {{{"milliseconds", milliseconds}}, activity, true});
+  return codes(latency_problem(), {{{"mean", milliseconds}}, activity, true});
 }
 
 TEST(LatencyTest, AcceptsTheMeanOfTheTimedCalls) { EXPECT_THAT(latency_codes(0.100), IsEmpty()); }
+
+TEST(LatencyTest, AsksNoSpreadOfCallsOfOneLength) {
+  CallEvidence evidence{{{"mean", 0.1}, {"standard_deviation", -7.0}, {"median", std::nan("")}},
+                        measurement(kWarmup + kRepeat),
+                        true};
+  EXPECT_THAT(codes(latency_problem(), evidence), IsEmpty());
+}
 
 TEST(LatencyTest, AcceptsWhatEventsAroundEachCallAdd) {
   EXPECT_THAT(latency_codes(0.105), IsEmpty());
@@ -103,14 +111,14 @@ TEST(LatencyTest, NamesAWaitAfterEveryTimedCall) {
 
 TEST(LatencyTest, AcceptsWaitsThatAreNotInTheMean) {
   EXPECT_THAT(latency_codes(0.1, with_gaps(8, "cudaDeviceSynchronize")), IsEmpty())
-      << "events around every call";
+      << "two events around every call";
   EXPECT_THAT(latency_codes(0.108, with_gaps(8, "cudaMalloc")), IsEmpty()) << "idle, not waiting";
 }
 
 TEST(LatencyTest, NamesATimeThatEndsWhereTheLastCallBegins) {
   const auto benchmark = oracle_registry().at("benchmark")();
-  const auto complaints = benchmark->judge(
-      latency_problem(), {{{"milliseconds", 0.09}}, measurement(kWarmup + kRepeat), true});
+  const auto complaints =
+      benchmark->judge(latency_problem(), {{{"mean", 0.09}}, measurement(kWarmup + kRepeat), true});
   ASSERT_EQ(complaints.size(), 1U);
   EXPECT_EQ(complaints[0].message.in_public, "the time ends where the last timed call begins");
 }
@@ -127,10 +135,20 @@ TEST(LatencyTest, NamesTheTimeOfTheLastCallWhereTimedCallsDifferInLength) {
     later += kernel.time.total_us * (kColdFactor - 1);
     kernel.time.total_us *= kColdFactor;
   }
-  EXPECT_THAT(latency_codes(0.18, activity), IsEmpty());
+  // Two of 0.5 ms and eight of 0.1 ms: 0.18 and, of a sample, sqrt(0.256 / 9).
+  const auto spread_codes = [&](double standard_deviation, double median) {
+    return codes(latency_problem(),
+                 {{{"mean", 0.18}, {"standard_deviation", standard_deviation}, {"median", median}},
+                  activity,
+                  true});
+  };
+  EXPECT_THAT(spread_codes(std::sqrt(0.256 / 9), 0.1), IsEmpty());
+  EXPECT_THAT(spread_codes(std::sqrt(0.256 / 10), 0.1), ElementsAre("RL0439"));
+  EXPECT_THAT(spread_codes(std::sqrt(0.256 / 9), 0.18), ElementsAre("RL0439"));
+  EXPECT_THAT(spread_codes(std::sqrt(0.256 / 9), 0.14), ElementsAre("RL0407"));
+  EXPECT_THAT(spread_codes(std::nan(""), 0.1), ElementsAre("RL0407"));
   const auto benchmark = oracle_registry().at("benchmark")();
-  const auto complaints =
-      benchmark->judge(latency_problem(), {{{"milliseconds", 0.1}}, activity, true});
+  const auto complaints = benchmark->judge(latency_problem(), {{{"mean", 0.1}}, activity, true});
   ASSERT_EQ(complaints.size(), 1U);
   EXPECT_EQ(complaints[0].message.in_public, "this is the time of the last timed call alone");
 }
@@ -162,9 +180,7 @@ TEST(LatencyTest, NamesCallsThatAreMissingOrTooMany) {
 
 TEST(LatencyTest, BelievesNoGuestThatAskedTheDeviceForNothing) {
   const CallEvidence forged{
-      {{"milliseconds", 1.0}, {"reference_milliseconds", 1.0}, {"calls", kWarmup + kRepeat}},
-      {},
-      true};
+      {{"mean", 1.0}, {"reference_0", 1.0}, {"calls", kWarmup + kRepeat}}, {}, true};
   EXPECT_THAT(codes(latency_problem(), forged), ElementsAre("RL0421"));
 }
 
@@ -176,16 +192,18 @@ TEST(LatencyTest, CountsNoKernelThatOnlyBorrowsTheName) {
 
 TEST(LatencyTest, NamesATimeThatDoesNotComeFromEvents) {
   simgpu::Activity activity = measurement(kWarmup + kRepeat);
-  activity.api_calls["cudaEventElapsedTime"] = 1;  // the adapter's own
+  activity.api_calls["cudaEventElapsedTime"] = kRepeat;  // the adapter's own
   EXPECT_THAT(latency_codes(0.1, activity), ElementsAre("RL0422"));
 }
 
 TEST(LatencyTest, ComparesWithTheAdaptersMeasurementWhereTheDeviceKeepsNoRecords) {
   const Problem problem = latency_problem();
   const auto judged = [&](double milliseconds, std::int64_t calls) {
-    return codes(
-        problem,
-        {{{"milliseconds", milliseconds}, {"reference_milliseconds", 0.1}, {"calls", calls}}, {}});
+    CallEvidence evidence{{{"mean", milliseconds}, {"calls", calls}}, {}};
+    for (std::int64_t i = 0; i < kRepeat; ++i) {
+      evidence.results["reference_" + std::to_string(i)] = 0.1;
+    }
+    return codes(problem, evidence);
   };
   EXPECT_THAT(judged(0.11, kWarmup + kRepeat), IsEmpty());
   EXPECT_THAT(judged(1.0, kWarmup + kRepeat), ElementsAre("RL0425"));
@@ -292,8 +310,8 @@ TEST(MemoryTest, NamesAPoolThatIsReadWhileEarlierWorkMayBeUnderWay) {
 
 TEST(BenchmarkOracleTest, TellsWhatTheDeviceSawBesideWhatWasReturned) {
   const auto benchmark = oracle_registry().at("benchmark")();
-  const auto complaints = benchmark->judge(
-      latency_problem(), {{{"milliseconds", 1.0}}, measurement(kWarmup + kRepeat), true});
+  const auto complaints =
+      benchmark->judge(latency_problem(), {{{"mean", 1.0}}, measurement(kWarmup + kRepeat), true});
   EXPECT_THAT(
       complaints,
       ElementsAre(Field(&Complaint::message,

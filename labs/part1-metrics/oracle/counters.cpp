@@ -80,7 +80,7 @@ class CountersOracle : public Oracle {
 
   static std::vector<ResultSlip> convolution_slips(const Values& parameters) {
     constexpr const char* kPlaces =
-        "along each axis: (size + 2 padding - dilation (taps - 1) - 1) / stride + 1 places";
+        "along each axis: (size + 2 padding - dilation (taps - 1) - 1) / stride + 1 positions";
     std::vector<ResultSlip> slips;
     const auto add = [&](const char* cause, const char* advice, const ConvolutionRule& rule) {
       slips.push_back(
@@ -90,7 +90,7 @@ class CountersOracle : public Oracle {
     add("the padding is left out", kPlaces, {.padded_sides = 0});
     add("the dilation is left out", kPlaces, {.uses_dilation = false});
     add("the stride is left out", kPlaces, {.uses_stride = false});
-    add("one place too few is counted along each axis", kPlaces, {.more_places = 0});
+    add("one position too few is counted along each axis", kPlaces, {.more_places = 0});
     constexpr const char* kGroups =
         "each output channel sees in_channels / groups channels, and has weights for these alone";
     add("the groups are left out", kGroups,

@@ -68,10 +68,10 @@ class GemmOracle : public Oracle {
       mistakes.push_back({code, cause, advice, {{"C", std::move(values), bounds}}});
     };
     add("RL0411", "A is read as if it were transposed",
-        "element (row, k) of A lies at row * K + k: rows are the slow index",
+        "element (row, k) of A is at row * K + k: the elements of a row are neighbours",
         multiply({in.a.data(), in.m, true}, in.view_b(), in.m, in.n, in.k));
     add("RL0412", "B is read as if it were transposed",
-        "element (k, column) of B lies at k * N + column: rows are the slow index",
+        "element (k, column) of B is at k * N + column: the elements of a row are neighbours",
         multiply(in.view_a(), {in.b.data(), in.k, true}, in.m, in.n, in.k));
     add_transposed_tiles(in, add);
     add_dropped_steps(in, add);
@@ -79,7 +79,7 @@ class GemmOracle : public Oracle {
     add_wrong_leading_dimension(in, add);
     if (in.m == in.n && in.n == in.k) {
       add("RL0419", "the product is B A instead of A B",
-          "matrix products do not commute: which factor is passed first?",
+          "matrix multiplication does not commute: which factor is passed first?",
           multiply(in.view_b(), in.view_a(), in.m, in.n, in.k));
     }
     add("RL0410", "C holds only zeros",
@@ -178,8 +178,7 @@ class GemmOracle : public Oracle {
       const std::int64_t whole = in.k / tile * tile;
       if (whole > 0 && whole < in.k) {
         add("RL0413", "the last, partial tile along K is missing from the sums",
-            "count the tiles along K rounded up, and fill the missing part of the last one with "
-            "zeros",
+            "round the number of tiles along K up, and fill the rest of the last one with zeros",
             partial(in, 0, whole));
       }
       const std::int64_t last = (in.k - 1) / tile * tile;

@@ -53,7 +53,8 @@ class GemvOracle : public Oracle {
       mistakes.push_back({code, cause, advice, {{"y", std::move(values), bounds}}});
     };
     add("RL0411", "A is read as if it were transposed",
-        "element (row, k) of A lies at row * K + k: rows are the slow index", in.transposed());
+        "element (row, k) of A is at row * K + k: the elements of a row are neighbours",
+        in.transposed());
     for (const std::int64_t width : {4, 32, 128}) {
       const std::int64_t whole = in.k / width * width;
       if (whole == 0 || whole == in.k) continue;
@@ -139,8 +140,9 @@ class GemvOracle : public Oracle {
     const auto lane = [=](std::int64_t k) { return k / width % kWarpSize; };
     const auto lose = [&](const std::function<bool(std::int64_t)>& keep_lane) {
       add("RL0418", "the partial sums of some lanes are missing from y",
-          "halve the distance of the shuffle from 16 down to and including 1, then lane 0 holds "
-          "all",
+          "halve the distance of the shuffle from 16 down to 1, which still counts; then lane 0 "
+          "has "
+          "the whole sum",
           in.sums([&](std::int64_t k) { return keep_lane(lane(k)); }));
     };
     lose([](std::int64_t l) { return l == 0; });

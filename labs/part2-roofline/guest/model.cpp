@@ -45,6 +45,16 @@ void pass_on_gpu(GuestCall& call) {
   call.result("bytes_per_second", gpu.bytes_per_second);
 }
 
+void pass_on_utilisation(GuestCall& call) {
+  const Utilisation shares =
+      utilisation(gpu_from(call), {.needed = cost_from(call),
+                                   .executed_flops = call.integer("executed"),
+                                   .seconds = call.real("seconds")});
+  call.result("model_flops", shares.model_flops);
+  call.result("hardware_flops", shares.hardware_flops);
+  call.result("bandwidth", shares.bandwidth);
+}
+
 }  // namespace
 
 ROOFLAB_ENTRY(model) {
@@ -73,6 +83,8 @@ ROOFLAB_ENTRY(model) {
                           .l2_bytes = call.integer("l2_traffic"),
                           .dram_bytes = call.integer("dram_traffic")};
     call.result("roof", name_of(limiting_roof(gpu_with_l2_from(call), traffic)));
+  } else if (function == "utilisation") {
+    pass_on_utilisation(call);
   } else {
     throw std::invalid_argument("part.toml names no such function: " + function);
   }

@@ -50,8 +50,8 @@ struct GpuWithL2 {
 };
 
 /// The highest rate of an operation that runs again and again on the same data, in FLOP/s. What
-/// fits into the L2 stays there and crosses no DRAM; what does not fit streams through it, and
-/// nothing is left of it when the next run begins.
+/// fits into the L2 stays there and does not cross DRAM. What does not fit streams through the L2,
+/// and none of it is left there when the next run begins.
 double attainable_warm(const GpuWithL2& gpu, const rooflab::Cost& cost);
 
 /// What one implementation moves, level by level. A value that is read from the L2 five times and
@@ -68,3 +68,21 @@ enum class Roof { compute, l2, dram };
 /// The roof that limits an implementation with this traffic: the one that takes the longest. Of
 /// equal ones, the first in the order of Roof.
 Roof limiting_roof(const GpuWithL2& gpu, const Traffic& traffic);
+
+/// One run of an operation on a GPU.
+struct Run {
+  rooflab::Cost needed;             ///< what the operation needs, by its formula
+  std::int64_t executed_flops = 0;  ///< what the GPU did for it, as a profiler counts: also work
+                                    ///< on padding, on masked elements, or done a second time
+  double seconds = 0;               ///< on the GPU's clock
+};
+
+/// How much of a GPU a run used. Each is a share of a peak: 0.5 is half of it.
+struct Utilisation {
+  double model_flops = 0;     ///< MFU: needed FLOPs for each second, of the peak
+  double hardware_flops = 0;  ///< HFU: executed FLOPs for each second, of the peak
+  double bandwidth = 0;       ///< needed bytes for each second, of the DRAM bandwidth
+};
+
+/// The shares that this run reached of the two numbers of the GPU.
+Utilisation utilisation(const rooflab::Gpu& gpu, const Run& run);

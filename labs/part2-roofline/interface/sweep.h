@@ -26,14 +26,14 @@ struct SweepDevice {
 /// rooflab::plot::write(chart, folder / "roofline").
 ///
 ///   "gemm 1024", "gemm 2048", "gemm 4096", "gemm 8192"
-///       the product of two N x N matrices, by rooflab::linear of toolkit/linear.h
+///       the GEMM of two N x N matrices, by rooflab::linear of toolkit/linear.h
 ///   "gemv 8192"
 ///       an 8192 x 8192 matrix times one vector: rooflab::linear with one token
 ///   "scale 2^26", "triad 2^26"
 ///       the functions of stream.h on 2^26 floats, from your stream.cu
 ///
-/// The product has two matrices, and so has triad two inputs: x and y. Both must stay as they are;
-/// results go to out. These are the labels, exactly. The chart has one roof, "fp32", and one memory
+/// A GEMM has two matrices and triad has two inputs: use x and y. Both must keep their values;
+/// results go to out. Use exactly these labels. The chart has one roof, "fp32", and one memory
 /// level, "DRAM", those of device.gpu. Each operation has two points of its label: one
 /// PointKind::predicted, at what the roofline lets it attain, and one of device.kind, at the FLOP/s
 /// that it reached. Both stand at its arithmetic intensity, with every operand crossing DRAM once.

@@ -27,6 +27,7 @@ class ModelOracle : public Oracle {
   static std::vector<ResultSlip> slips(const Values& parameters, const Values& expected) {
     const std::string& function = text(parameters, "function");
     if (function == "limiting_roof") return roof_slips(parameters);
+    if (function == "utilisation") return utilisation_slips(parameters);
     if (function != "smallest_compute_bound_gemm") return {};
     const auto right = static_cast<std::int64_t>(number_of(expected, "n"));
     return {
@@ -38,6 +39,45 @@ class ModelOracle : public Oracle {
          "RL0439",
          "one is added to a bound that was rounded up already",
          "the smallest whole number that is at least the bound, which may be the bound itself"}};
+  }
+
+  /// Rates taken from the wrong numbers, or held against the wrong ones.
+  static std::vector<ResultSlip> utilisation_slips(const Values& parameters) {
+    const auto number = [&](const char* name) { return number_of(parameters, name); };
+    const double peak = number("flops_per_second") * number("seconds");
+    const double most_bytes = number("bytes_per_second") * number("seconds");
+    const double needed = number("flops") / peak, executed = number("executed") / peak;
+    const double bandwidth = number("bytes") / most_bytes;
+    const double roof = std::min(peak, number("flops") / number("bytes") * most_bytes);
+    const auto shares = [](double model, double hardware, double bytes) {
+      return Values{{"model_flops", model}, {"hardware_flops", hardware}, {"bandwidth", bytes}};
+    };
+    std::vector<ResultSlip> slips = {
+        {shares(number("flops") / roof, number("executed") / roof, bandwidth), "RL0439",
+         "these are shares of what the roofline lets the operation attain, not of the peak",
+         "utilisation is of gpu.flops_per_second, whatever the operation's intensity"},
+        {shares(needed, executed, needed), "RL0439",
+         "the bandwidth's share is that of the FLOPs again",
+         "needed.bytes over the bytes that DRAM could have moved in these seconds"},
+        {shares(needed, executed, number("bytes") / peak), "RL0439",
+         "bytes are held against the peak in FLOP/s",
+         "B/s over FLOP/s is no share of anything: divide bytes by gpu.bytes_per_second"}};
+    if (needed == executed) return slips;
+    slips.insert(
+        slips.end(),
+        {{shares(executed, executed, bandwidth), "RL0439",
+          "model FLOPs utilisation is taken from the executed FLOPs",
+          "work that the operation does not need earns nothing there: count needed.flops"},
+         {shares(needed, needed, bandwidth), "RL0439",
+          "hardware FLOPs utilisation is taken from the needed FLOPs",
+          "the hardware was busy with all that it executed: count executed_flops"},
+         {shares(executed, needed, bandwidth), "RL0439",
+          "model and hardware FLOPs utilisation are swapped",
+          "the model's is of what the operation needs, the hardware's of what was executed"},
+         {shares(needed / executed, executed, bandwidth), "RL0439",
+          "this is the share of the executed FLOPs that was needed, not a share of the peak",
+          "needed FLOPs over the FLOPs that the GPU could have done in these seconds"}});
+    return slips;
   }
 
   /// A roof has three names: only slips that many make are held against it.

@@ -1,9 +1,11 @@
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include "grader/contract/oracle.h"
 
 namespace rooflab {
 namespace {
+
+using ::testing::HasSubstr;
 
 std::string told(const Values& parameters, const Values& got, const Values& expected) {
   const auto complaint = oracle_registry().at("model")()->explain({parameters, {}}, got, expected);
@@ -33,6 +35,31 @@ TEST(ModelOracleTest, TellsTheBandwidthThatARoofWasComputedWith) {
   EXPECT_EQ(told(triad, {{"roof", std::string("compute")}}, right),
             "this is the roof that takes the shortest time; roof should be \"dram\" and is "
             "\"compute\"");
+}
+
+TEST(ModelOracleTest, TellsWhichFlopsAUtilisationWasTakenFrom) {
+  // On a GPU of 100 FLOP/s and 10 B/s: 20 FLOPs and 5 bytes are needed, and 40 FLOPs executed in a
+  // second.
+  const Values run{{"function", std::string("utilisation")},
+                   {"flops_per_second", 100.0},
+                   {"bytes_per_second", 10.0},
+                   {"flops", std::int64_t{20}},
+                   {"bytes", std::int64_t{5}},
+                   {"executed", std::int64_t{40}},
+                   {"seconds", 1.0}};
+  const auto shares = [](double model, double hardware, double bandwidth) {
+    return Values{{"model_flops", model}, {"hardware_flops", hardware}, {"bandwidth", bandwidth}};
+  };
+  const Values right = shares(0.2, 0.4, 0.5);
+  EXPECT_EQ(told(run, shares(0.4, 0.4, 0.5), right),
+            "model FLOPs utilisation is taken from the executed FLOPs; model_flops should be 0.2 "
+            "and is 0.4");
+  EXPECT_THAT(told(run, shares(0.2, 0.2, 0.5), right), HasSubstr("taken from the needed FLOPs"));
+  EXPECT_THAT(told(run, shares(0.4, 0.2, 0.5), right), HasSubstr("swapped"));
+  EXPECT_THAT(told(run, shares(0.5, 0.4, 0.5), right), HasSubstr("not a share of the peak"));
+  EXPECT_THAT(told(run, shares(20 / 40.0, 40 / 40.0, 0.5), right), HasSubstr("not of the peak"));
+  EXPECT_THAT(told(run, shares(0.2, 0.4, 0.05), right), HasSubstr("peak in FLOP/s"));
+  EXPECT_EQ(told(run, shares(0.1, 0.4, 0.5), right), "");
 }
 
 }  // namespace

@@ -26,29 +26,17 @@ ForwardPass pass_of(const GuestCall& call) {
 }
 
 Cost cost_of(const GuestCall& call, const std::string& function) {
-  if (function == "rmsnorm_cost") {
-    return rmsnorm_cost(call.integer("rows"), call.integer("width"),
-                        call.integer("bytes_per_element"));
-  }
   const DecoderLayer layer = layer_of(call);
   const auto whole_layer = [&](auto* count) {
     return count(layer, call.integer("batch"), call.integer("length"));
   };
   if (function == "prefill_cost") return whole_layer(prefill_cost);
   if (function == "decode_cost") return whole_layer(decode_cost);
-  if (function == "decode_without_cache_cost") return whole_layer(decode_without_cache_cost);
-  const auto fused = [&] { return call.integer("fused") != 0; };
-  if (function == "geglu_cost") return geglu_cost(layer, call.integer("tokens"), fused());
   const ForwardPass pass = pass_of(call);
   if (function == "projections_cost") return projections_cost(layer, pass);
-  if (function == "rope_cost") return rope_cost(layer, pass);
-  if (function == "scores_cost") return scores_cost(layer, pass);
-  if (function == "softmax_cost") return softmax_cost(layer, pass);
-  if (function == "weighted_sum_cost") return weighted_sum_cost(layer, pass);
-  if (function == "attention_cost") return attention_cost(layer, pass, fused());
-  if (function == "mlp_cost") return mlp_cost(layer, pass, fused());
-  if (function == "residual_cost") return residual_cost(layer, pass);
-  if (function == "layer_cost") return layer_cost(layer, pass, fused());
+  if (function == "attention_cost") return attention_cost(layer, pass);
+  if (function == "mlp_cost") return mlp_cost(layer, pass);
+  if (function == "layer_cost") return layer_cost(layer, pass);
   throw std::invalid_argument("part.toml names no such function: " + function);
 }
 

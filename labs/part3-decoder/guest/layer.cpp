@@ -1,45 +1,11 @@
 #include "layer.h"
 
-#include "guest_support/cublas_handle.h"
-#include "guest_support/device_memory.h"
-#include "guest_support/stream.h"
-#include "parameters.h"
+#include "layer_call.h"
 
 namespace {
 
 using rooflab::GuestCall;
 using rooflab::size;
-
-LayerShape shape_of(const GuestCall& call) {
-  const auto real = [&](const char* name) { return static_cast<float>(call.real(name)); };
-  return {size(call, "hidden"),
-          size(call, "intermediate"),
-          size(call, "query_heads"),
-          size(call, "key_value_heads"),
-          size(call, "head_dim"),
-          size(call, "window"),
-          real("theta"),
-          real("epsilon"),
-          real("attention_scale")};
-}
-
-template <typename T>
-LayerWeights<T> weights_of(const GuestCall& call) {
-  const auto weight = [&](const char* name) { return call.tensor<const T>(name); };
-  return {weight("input_norm"),
-          weight("q_proj"),
-          weight("k_proj"),
-          weight("v_proj"),
-          weight("o_proj"),
-          weight("q_norm"),
-          weight("k_norm"),
-          weight("post_attention_norm"),
-          weight("pre_feedforward_norm"),
-          weight("gate_proj"),
-          weight("up_proj"),
-          weight("down_proj"),
-          weight("post_feedforward_norm")};
-}
 
 /// The most tokens that one call of the student's functions takes.
 std::size_t tokens_of(const GuestCall& call) {
@@ -47,21 +13,15 @@ std::size_t tokens_of(const GuestCall& call) {
   return static_cast<std::size_t>(call.integer("batch") * length);
 }
 
-/// Room for every intermediate result of a layer at once, and for as much again.
-std::size_t workspace_bytes(const LayerShape& shape, std::size_t tokens) {
-  const int heads = 2 * shape.query_heads + 4 * shape.key_value_heads;
-  const auto elements = static_cast<std::size_t>(4 * shape.hidden + 2 * heads * shape.head_dim +
-                                                 3 * shape.intermediate);
-  constexpr std::size_t kMebibyte = 1 << 20;
-  return 2 * sizeof(float) * tokens * elements + kMebibyte;
-}
-
 /// One call of the student's functions, on a case of storage type T.
 template <typename T>
 class Call {
  public:
   Call(const GuestCall& call, const LayerContext& context)
-      : call_(call), context_(context), shape_(shape_of(call)), weights_(weights_of<T>(call)) {}
+      : call_(call),
+        context_(context),
+        shape_(rooflab::shape_of(call)),
+        weights_(rooflab::weights_of<T>(call)) {}
 
   void run() {
     const std::string& function = call_.text("function");

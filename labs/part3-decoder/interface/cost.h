@@ -7,20 +7,17 @@
 // How much work is a decoder layer? Every count is exact and fits into 64 bits.
 //
 // Conventions, the same for every function here:
-//   - A step a * b + c of a matrix product is one MAC and two FLOPs. Outside of products an
-//     addition, multiplication, division, comparison, root, exponential or tanh is one FLOP each,
-//     and no MAC.
-//   - Work is counted for the query-key pairs that the mask lets through, and for no others.
-//   - `bytes` is the traffic with DRAM of one kernel for each operation: each kernel reads each of
-//     its inputs once and writes its output once. Nothing stays on chip from one to the next.
-//   - Weights, activations, scores and cache all have `bytes_per_element` bytes per element.
-//     Positions and the tables of sines and cosines are so few that they do not count.
-//   - `fused` says that kernels are joined where this part joins them: scores, softmax and weighted
-//     sum are one kernel, and so are gelu and the product that follows. Joining changes the bytes,
-//     not the FLOPs.
+//   - A step a * b + c of a matrix multiplication is one MAC and two FLOPs. Everywhere else an
+//     addition, multiplication, division, comparison, root, exponential or tanh is one FLOP and no
+//     MAC.
+//   - Only the query-key pairs that the mask lets through count as work.
+//   - `bytes` is the DRAM traffic of one kernel for each operation. A kernel reads each of its
+//     inputs once and writes its output once; nothing stays on chip between two kernels.
+//   - Weights, activations and the cache have `bytes_per_element` bytes per element. Positions,
+//     sines and cosines are so few that they do not count.
 
-/// The sizes of a decoder layer. Query heads are a multiple of key/value heads; query_heads *
-/// head_dim need not be hidden.
+/// The sizes of a decoder layer. There are a multiple of key_value_heads query heads, and
+/// query_heads * head_dim need not be hidden.
 struct DecoderLayer {
   std::int64_t hidden = 0;
   std::int64_t intermediate = 0;  ///< of the MLP
@@ -31,72 +28,92 @@ struct DecoderLayer {
   std::int64_t bytes_per_element = 2;
 };
 
-/// The newest `query_length` tokens of each of `batch` sequences go through the layer. With them a
-/// sequence has `key_length` tokens; query_length <= key_length.
+/// The newest `query_length` tokens of each of `batch` sequences go through the layer. Together
+/// with the older ones, a sequence has `key_length` tokens; query_length <= key_length.
 struct ForwardPass {
   std::int64_t batch = 1;
   std::int64_t query_length = 0;
   std::int64_t key_length = 0;
 };
 
+// --- Given: sizes, and the operations that you have counted before -------------------------------
+
+inline std::int64_t query_width(const DecoderLayer& layer) {
+  return layer.query_heads * layer.head_dim;
+}
+inline std::int64_t key_value_width(const DecoderLayer& layer) {
+  return layer.key_value_heads * layer.head_dim;
+}
+inline std::int64_t new_tokens(const ForwardPass& pass) { return pass.batch * pass.query_length; }
+
+/// A linear layer without bias, as in Part 1: x (tokens, in) times a weight (out, in).
+inline rooflab::Cost linear_cost(std::int64_t tokens, std::int64_t in, std::int64_t out,
+                                 std::int64_t bytes_per_element) {
+  const std::int64_t macs = tokens * in * out;
+  const std::int64_t elements = tokens * in + in * out + tokens * out;
+  return {.macs = macs, .flops = 2 * macs, .bytes = elements * bytes_per_element};
+}
+
+/// RMSNorm of `rows` rows. Each element takes 5 FLOPs: its square, the addition to the sum, the
+/// multiplication by the reciprocal root, 1 + weight, and the multiplication by that. Each row
+/// takes 3: the division by the width, the addition of epsilon, the reciprocal root.
+inline rooflab::Cost rmsnorm_cost(std::int64_t rows, std::int64_t width,
+                                  std::int64_t bytes_per_element) {
+  return {.flops = rows * (5 * width + 3),
+          .bytes = (2 * rows * width + width) * bytes_per_element};  // x, y and the weight
+}
+
+/// RoPE of the new tokens' queries and keys, in place. Rotating a pair takes four multiplications
+/// and two additions; its angle, sine and cosine do not count.
+inline rooflab::Cost rope_cost(const DecoderLayer& layer, const ForwardPass& pass) {
+  const std::int64_t elements = new_tokens(pass) * (query_width(layer) + key_value_width(layer));
+  return {.flops = 6 * (elements / 2), .bytes = 2 * elements * layer.bytes_per_element};
+}
+
+/// gelu(gate) * up in one kernel. One gelu is 8 FLOPs: x (1/2 + 1/2 tanh(x (c + d x^2))), with the
+/// constants prepared.
+inline rooflab::Cost geglu_cost(const DecoderLayer& layer, std::int64_t tokens) {
+  const std::int64_t elements = tokens * layer.intermediate;
+  return {.flops = (8 + 1) * elements, .bytes = 3 * elements * layer.bytes_per_element};
+}
+
+/// The addition of a block's result to the hidden state of the new tokens: two arrays in, one out.
+inline rooflab::Cost residual_cost(const DecoderLayer& layer, const ForwardPass& pass) {
+  const std::int64_t elements = new_tokens(pass) * layer.hidden;
+  return {.flops = elements, .bytes = 3 * elements * layer.bytes_per_element};
+}
+
+// --- Yours ---------------------------------------------------------------------------------------
+
 /// Pairs of a query and a key that it sees, in all sequences, for one query head. The query at
 /// position p sees the keys at positions 0 ... p, of which a local layer keeps the last `window`.
 std::int64_t query_key_pairs(const DecoderLayer& layer, const ForwardPass& pass);
 
-/// The four projections, from hidden to queries, keys and values and from the heads' results back:
-/// four kernels, no biases.
+/// The four projections: from hidden to queries, keys and values, and from the heads' results back
+/// to hidden. Four kernels, no biases.
 rooflab::Cost projections_cost(const DecoderLayer& layer, const ForwardPass& pass);
 
-/// RMSNorm of `rows` rows. Of each element: the square, its addition to the sum, the product with
-/// the reciprocal root, 1 + weight, and the product with that. Of each row: the division by the
-/// width, the addition of epsilon, the reciprocal root.
-rooflab::Cost rmsnorm_cost(std::int64_t rows, std::int64_t width, std::int64_t bytes_per_element);
+/// Attention in one kernel. Each pair takes a dot product of head_dim steps in every query head,
+/// and as many steps again to add the weighted value. Softmax takes 5 FLOPs for each pair and query
+/// head: a comparison, a subtraction, an exponential, an addition and a division. Scaling the
+/// scores does not count. Queries, results, and those keys and values that some query sees cross
+/// DRAM once: query heads that share a key load it together.
+rooflab::Cost attention_cost(const DecoderLayer& layer, const ForwardPass& pass);
 
-/// RoPE of the new tokens' queries and keys, in place. A turned pair takes four products and two
-/// additions; its angle, sine and cosine are not counted.
-rooflab::Cost rope_cost(const DecoderLayer& layer, const ForwardPass& pass);
+/// The MLP: the GEMMs gate and up, geglu, and the GEMM down.
+rooflab::Cost mlp_cost(const DecoderLayer& layer, const ForwardPass& pass);
 
-/// The scores q . k. They go to memory as a rectangle, query_length x (keys that some query sees),
-/// of each query head, with the masked ones among them. Each key is read once for its group of
-/// query heads. Scaling is part of the product, and not counted.
-rooflab::Cost scores_cost(const DecoderLayer& layer, const ForwardPass& pass);
+/// The layer: projections, attention, MLP, RoPE, two residual additions and six norms. Four of the
+/// norms are over the hidden state, one over each query head and one over each key head. The kernel
+/// that makes the new keys and values writes them into the cache: appending costs nothing more.
+rooflab::Cost layer_cost(const DecoderLayer& layer, const ForwardPass& pass);
 
-/// Softmax of that rectangle, in three sweeps: read for the maximum; read, write the exponential
-/// and add it up; read and write the quotient. A score that the mask lets through takes a
-/// comparison, a subtraction, an exponential, an addition and a division.
-rooflab::Cost softmax_cost(const DecoderLayer& layer, const ForwardPass& pass);
-
-/// The sum of the values, weighted by that rectangle.
-rooflab::Cost weighted_sum_cost(const DecoderLayer& layer, const ForwardPass& pass);
-
-/// Scores, softmax and weighted sum together. When `fused`, only queries, keys, values and results
-/// cross DRAM.
-rooflab::Cost attention_cost(const DecoderLayer& layer, const ForwardPass& pass, bool fused);
-
-/// gelu(gate) * up for `tokens` tokens. One gelu is 8 FLOPs: x (1/2 + 1/2 tanh(x (c + d x^2))) with
-/// the constants made ready. Not `fused`, gelu(gate) is a kernel of its own.
-rooflab::Cost geglu_cost(const DecoderLayer& layer, std::int64_t tokens, bool fused);
-
-/// The MLP: the products gate and up, geglu, and the product down.
-rooflab::Cost mlp_cost(const DecoderLayer& layer, const ForwardPass& pass, bool fused);
-
-/// The addition of a block's result to the hidden state of the new tokens.
-rooflab::Cost residual_cost(const DecoderLayer& layer, const ForwardPass& pass);
-
-/// The layer: projections, attention, MLP, RoPE, two residual additions and six norms, four of them
-/// over the hidden state, one over each query head and one over each key head. Whichever kernel
-/// writes the new keys and values writes them into the cache: appending costs nothing more.
-rooflab::Cost layer_cost(const DecoderLayer& layer, const ForwardPass& pass, bool fused);
-
-/// The layer (`fused`) on a prompt of `length` tokens.
+/// The layer on a prompt of `length` tokens. Decode without a cache costs the same: all `length`
+/// tokens go through the layer again.
 rooflab::Cost prefill_cost(const DecoderLayer& layer, std::int64_t batch, std::int64_t length);
-/// The layer (`fused`) on one new token, the length-th of its sequence, when the cache holds the
-/// others.
+
+/// The layer on one new token, the length-th of its sequence, with the others in the cache.
 rooflab::Cost decode_cost(const DecoderLayer& layer, std::int64_t batch, std::int64_t length);
-/// The same without a cache: keys and values of all `length` tokens, and with them the whole layer,
-/// are computed anew.
-rooflab::Cost decode_without_cache_cost(const DecoderLayer& layer, std::int64_t batch,
-                                        std::int64_t length);
 
 /// Bytes that the layer's cache holds after `length` tokens of each sequence. A local layer needs
 /// no more than the last `window` of them.

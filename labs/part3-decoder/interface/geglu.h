@@ -12,8 +12,8 @@
 ///
 /// T is float or __nv_bfloat16, and is for storage only: compute in fp32, and round once, when out
 /// is stored. Pointers are aligned to 256 bytes; count is at least 1, may be odd, and may be larger
-/// than 2^31. gate is any finite number: gelu of the largest is a number, too, so nothing on the
-/// way to it may overflow but what ends at the right limit. Launches on `stream` and need not wait.
-/// out holds garbage before the call.
+/// than 2^31. gate is any finite number, and gelu of the largest is a number, too: an intermediate
+/// result may overflow only if gelu comes out right nevertheless. Launches on `stream` and need not
+/// wait. out holds garbage before the call.
 template <typename T>
 void geglu(const T* gate, const T* up, T* out, std::int64_t count, cudaStream_t stream);

@@ -39,7 +39,7 @@ struct LayerWeights {
   const T* post_feedforward_norm;  // (hidden)
 };
 
-/// The layer's cache: keys are stored normed and turned.
+/// The layer's cache: keys are stored normed and rotated.
 template <typename T>
 struct KvCache {
   T* keys;       // (batch, key_value_heads, capacity, head_dim)
@@ -59,12 +59,11 @@ struct LayerContext {
 ///   hidden += post_attention_norm(attention(input_norm(hidden)))
 ///   hidden += post_feedforward_norm(mlp(pre_feedforward_norm(hidden)))
 ///
-/// Attention projects to q, k and v, norms q and k head by head, turns both by their positions (v
-/// is neither normed nor turned), and projects its result back. mlp(x) = down(gelu(gate(x)) *
-/// up(x)). T is float or __nv_bfloat16. Every function is made of yours in rmsnorm.h, rope.h,
-/// geglu.h, kv_cache.h and attention.h, of toolkit/linear.h and of toolkit/add.h. No array has 2^31
-/// elements or more. When a function returns, the workspace has as much room as before
-/// (Workspace::Scope), and the handle its stream and its modes.
+/// Attention projects to q, k and v, norms q and k head by head, rotates both by their positions (v
+/// is neither normed nor rotated), and projects its result back. mlp(x) = down(gelu(gate(x)) *
+/// up(x)). T is float or __nv_bfloat16. Your three functions of layer_steps.h do most of the work.
+/// No array has 2^31 elements or more. When a function returns, the workspace has as much room as
+/// before (Workspace::Scope), and the handle has its stream and its modes.
 
 /// The prompt of `length` tokens: fills the cache, which holds nothing before.
 ///

@@ -21,13 +21,10 @@ class CostTerms {
 
   std::vector<Term> of_function(const std::string& function) {
     if (function == "projections_cost") add_projections(new_tokens());
-    if (function == "rope_cost") add_rope(new_tokens());
     if (function == "mlp_cost") add_mlp(new_tokens());
     if (function == "layer_cost") add_layer(new_tokens());
     if (function == "decode_cost") add_layer(number("batch"));
-    if (function == "prefill_cost" || function == "decode_without_cache_cost") {
-      add_layer(number("batch") * number("length"));
-    }
+    if (function == "prefill_cost") add_layer(number("batch") * number("length"));
     return std::move(terms_);
   }
 
@@ -42,7 +39,7 @@ class CostTerms {
                       {{"macs", macs}, {"flops", flops}, {"bytes", elements * bytes_}}});
   }
 
-  void add_product(const char* name, double tokens, double in, double out) {
+  void add_gemm(const char* name, double tokens, double in, double out) {
     add(name, tokens * in * out, 2 * tokens * in * out, tokens * in + in * out + tokens * out);
   }
 
@@ -51,24 +48,23 @@ class CostTerms {
   }
 
   void add_projections(double tokens) {
-    add_product("the projection to queries", tokens, hidden_, queries_);
-    add_product("the projection to keys", tokens, hidden_, keys_);
-    add_product("the projection to values", tokens, hidden_, keys_);
-    add_product("the projection of the heads' results", tokens, queries_, hidden_);
+    add_gemm("the projection to queries", tokens, hidden_, queries_);
+    add_gemm("the projection to keys", tokens, hidden_, keys_);
+    add_gemm("the projection to values", tokens, hidden_, keys_);
+    add_gemm("the projection of the heads' results", tokens, queries_, hidden_);
   }
 
   void add_rope(double tokens) {
-    add("the turn of the queries", 0, 3 * tokens * queries_, 2 * tokens * queries_);
-    add("the turn of the keys", 0, 3 * tokens * keys_, 2 * tokens * keys_);
+    add("the rotation of the queries", 0, 3 * tokens * queries_, 2 * tokens * queries_);
+    add("the rotation of the keys", 0, 3 * tokens * keys_, 2 * tokens * keys_);
   }
 
   void add_mlp(double tokens) {
     const double width = number("intermediate");
-    add_product("the product with gate", tokens, hidden_, width);
-    add_product("the product with up", tokens, hidden_, width);
-    add_product("the product with down", tokens, width, hidden_);
-    const double arrays = parameters_.contains("fused") && number("fused") == 0 ? 5 : 3;
-    add("geglu", 0, 9 * tokens * width, arrays * tokens * width);
+    add_gemm("the GEMM with gate", tokens, hidden_, width);
+    add_gemm("the GEMM with up", tokens, hidden_, width);
+    add_gemm("the GEMM with down", tokens, width, hidden_);
+    add("geglu", 0, 9 * tokens * width, 3 * tokens * width);
   }
 
   void add_layer(double tokens) {

@@ -49,22 +49,67 @@ class Run {
   }
 
   LayerResult run(const Numbers& hidden) {
-    result_.hidden = {hidden, Numbers(hidden.size())};
-    const Numbers x = rule_.input_norm ? norm(hidden, "input_norm") : hidden;
-    add_block(attention_block(x), "post_attention_norm",
-              rule_.post_attention_norm && !rule_.llama_order);
-    const char* name = rule_.llama_order ? "post_attention_norm" : "pre_feedforward_norm";
+    attend(hidden, project(hidden));
     const Numbers h = result_.hidden.value;
     for (std::size_t i = 0; i < h.size(); ++i) {  // stored in between
       result_.hidden.error[i] += 2 * unit_ * std::abs(h[i]);
     }
     inherit();
-    add_block(mlp_block(rule_.pre_feedforward_norm ? norm(h, name) : h), "post_feedforward_norm",
-              rule_.post_feedforward_norm && !rule_.llama_order);
+    feed_forward(h);
     return std::move(result_);
   }
 
+  LayerResult run_projections(const Numbers& hidden) {
+    project(hidden);
+    return std::move(result_);
+  }
+
+  Computed run_attention(const Numbers& hidden, const LayerProjections& projected) {
+    attend(hidden, projected);
+    return std::move(result_.hidden);
+  }
+
+  Computed run_mlp(const Numbers& hidden) {
+    result_.hidden = {hidden, Numbers(hidden.size())};
+    units_.assign(static_cast<std::size_t>(batch_ * length_), 0.0);
+    feed_forward(hidden);
+    return std::move(result_.hidden);
+  }
+
  private:
+  LayerProjections project(const Numbers& hidden) {
+    const Numbers x = rule_.input_norm ? norm(hidden, "input_norm") : hidden;
+    LayerProjections p{linear(x, weight("q_proj"), shape_.hidden),
+                       linear(x, weight("k_proj"), shape_.hidden),
+                       linear(x, weight("v_proj"), shape_.hidden)};
+    p.q = normed_and_turned(p.q, rule_.query_norm_weight, rule_.query_norm, rule_.query_turned,
+                            rule_.query_turned_first, shape_.query_heads);
+    p.k = normed_and_turned(p.k, rule_.key_norm_weight, rule_.key_norm, rule_.key_turned,
+                            rule_.key_turned_first, shape_.key_value_heads);
+    if (rule_.value_norm) p.v = norm(p.v, "k_norm");
+    // Queries and keys: normed input, projection, norm and rotation are stored; values: normed
+    // input and projection.
+    const double units = std::sqrt(4 + angle_units() * angle_units());
+    result_.queries = with_row_errors(p.q, units);
+    result_.keys = with_row_errors(p.k, units);
+    result_.values = with_row_errors(p.v, std::sqrt(2.0));
+    return p;
+  }
+
+  /// hidden += norm(attention)
+  void attend(const Numbers& hidden, const LayerProjections& projected) {
+    result_.hidden = {hidden, Numbers(hidden.size())};
+    add_block(attention_block(projected), "post_attention_norm",
+              rule_.post_attention_norm && !rule_.llama_order);
+  }
+
+  /// hidden += norm(mlp(norm(hidden)))
+  void feed_forward(const Numbers& hidden) {
+    const char* name = rule_.llama_order ? "post_attention_norm" : "pre_feedforward_norm";
+    add_block(mlp_block(rule_.pre_feedforward_norm ? norm(hidden, name) : hidden),
+              "post_feedforward_norm", rule_.post_feedforward_norm && !rule_.llama_order);
+  }
+
   const Numbers& weight(const std::string& name) const { return weights_.at(name); }
 
   double epsilon() const { return rule_.epsilon > 0 ? rule_.epsilon : shape_.epsilon; }
@@ -97,17 +142,9 @@ class Run {
     }
   }
 
-  Numbers attention_block(const Numbers& x) {
-    Numbers q = linear(x, weight("q_proj"), shape_.hidden);
-    Numbers k = linear(x, weight("k_proj"), shape_.hidden);
-    Numbers v = linear(x, weight("v_proj"), shape_.hidden);
-    q = normed_and_turned(q, rule_.query_norm_weight, rule_.query_norm, rule_.query_turned_first,
-                          shape_.query_heads);
-    k = normed_and_turned(k, rule_.key_norm_weight, rule_.key_norm, rule_.key_turned_first,
-                          shape_.key_value_heads);
-    if (rule_.value_norm) v = norm(v, "k_norm");
-    keep(k, v);
-    const Computed attended = attend(q);
+  Numbers attention_block(const LayerProjections& projected) {
+    keep(projected.k, projected.v);
+    const Computed attended = over_history(projected.q);
     count_attention_units(attended);
     return linear(attended.value, weight("o_proj"), shape_.query_heads * shape_.head_dim);
   }
@@ -136,30 +173,27 @@ class Run {
     }
   }
 
-  Numbers normed_and_turned(const Numbers& x, const char* name, bool normed, bool turned_first,
-                            std::int64_t heads) const {
+  Numbers normed_and_turned(const Numbers& x, const char* name, bool normed, bool turned,
+                            bool turned_first, std::int64_t heads) const {
     const RopeShape shape{batch_, length_, heads, shape_.head_dim};
     RopeRule rule = rule_.rope;
     if (rule.theta == 0) rule.theta = shape_.theta;
     Numbers positions = positions_;
     if (rule_.positions_from_0) std::iota(positions.begin(), positions.end(), 0.0);
     const auto turn = [&](const Numbers& from) {
-      return rule_.turned ? rope(from, positions, shape, rule).value : from;
+      return turned ? rope(from, positions, shape, rule).value : from;
     };
     if (!normed) return turn(x);
     return turned_first ? norm(turn(x), name) : turn(norm(x, name));
   }
 
-  /// Puts the call's keys and values into the history and the result.
+  /// Puts the call's keys and values into the history.
   void keep(const Numbers& k, const Numbers& v) {
     const CacheShape shape{batch_, length_, shape_.key_value_heads, shape_.head_dim,
                            history_.capacity};
     if (rule_.misses_new_token) before_ = history_;
     append_to_cache(k, positions_, shape, history_.keys);
     append_to_cache(v, positions_, shape, history_.values);
-    // Keys: normed input, projection, norm and rotation; values: normed input and projection.
-    result_.keys = with_row_errors(k, std::sqrt(4 + angle_units() * angle_units()));
-    result_.values = with_row_errors(v, std::sqrt(2.0));
   }
 
   /// Angles are products of the position and powers of theta that are some 2 roundings off.
@@ -176,7 +210,7 @@ class Run {
     return result;
   }
 
-  Computed attend(const Numbers& q) const {
+  Computed over_history(const Numbers& q) const {
     AttentionRule rule;
     // Normed input, projection, norm and rotation are stored, and angles are off.
     constexpr double kStores = 4;
@@ -269,6 +303,31 @@ LayerResult run_layer(const Numbers& hidden, std::int64_t batch, std::int64_t fi
                       double unit, const LayerRule& rule) {
   const auto length = static_cast<std::int64_t>(hidden.size()) / (batch * shape.hidden);
   return Run(batch, length, first_position, shape, weights, history, unit, rule).run(hidden);
+}
+
+LayerResult run_projections(const Numbers& hidden, std::int64_t batch, std::int64_t first_position,
+                            const LayerShape& shape, const LayerWeights& weights, double unit,
+                            const LayerRule& rule) {
+  History none;
+  const auto length = static_cast<std::int64_t>(hidden.size()) / (batch * shape.hidden);
+  return Run(batch, length, first_position, shape, weights, none, unit, rule)
+      .run_projections(hidden);
+}
+
+Computed run_attention(const Numbers& hidden, const LayerProjections& projected, std::int64_t batch,
+                       std::int64_t first_position, const LayerShape& shape,
+                       const LayerWeights& weights, History& history, double unit,
+                       const LayerRule& rule) {
+  const auto length = static_cast<std::int64_t>(hidden.size()) / (batch * shape.hidden);
+  return Run(batch, length, first_position, shape, weights, history, unit, rule)
+      .run_attention(hidden, projected);
+}
+
+Computed run_mlp(const Numbers& hidden, const LayerShape& shape, const LayerWeights& weights,
+                 double unit, const LayerRule& rule) {
+  History none;
+  const auto tokens = static_cast<std::int64_t>(hidden.size()) / shape.hidden;
+  return Run(1, tokens, 0, shape, weights, none, unit, rule).run_mlp(hidden);
 }
 
 double intermediate_unit(ElementType type, const LayerShape& shape) {

@@ -49,7 +49,8 @@ struct LayerRule {
   bool value_norm = false;
   bool query_turned_first = false;  ///< RoPE before the norm
   bool key_turned_first = false;
-  bool turned = true;
+  bool query_turned = true;
+  bool key_turned = true;
   RopeRule rope{.theta = 0};      ///< theta 0: the layer's
   double epsilon = 0;             ///< 0: the layer's
   bool positions_from_0 = false;  ///< RoPE takes a token's place in its call for its position
@@ -63,11 +64,12 @@ struct LayerRule {
 };
 
 /// What a layer gives, and how far off fp32 arithmetic and storage in between may make it, without
-/// the last rounding. `key_error` and `value_error` are those of the call's own keys and values.
+/// the last rounding. Queries, keys and values are those of the call.
 struct LayerResult {
-  Computed hidden;  // (batch, length, hidden)
-  Computed keys;    // (batch, length, key_value_heads, head_dim)
-  Computed values;  // (batch, length, key_value_heads, head_dim)
+  Computed hidden;   // (batch, length, hidden)
+  Computed queries;  // (batch, length, query_heads, head_dim)
+  Computed keys;     // (batch, length, key_value_heads, head_dim)
+  Computed values;   // (batch, length, key_value_heads, head_dim)
 };
 
 /// Runs the layer on `hidden` (batch, length, hidden), tokens at `first_position` and after, and
@@ -76,6 +78,24 @@ struct LayerResult {
 LayerResult run_layer(const Numbers& hidden, std::int64_t batch, std::int64_t first_position,
                       const LayerShape& shape, const LayerWeights& weights, History& history,
                       double unit, const LayerRule& rule = {});
+
+/// What attention works with.
+struct LayerProjections {
+  Numbers q, k, v;  // (batch, length, heads, head_dim)
+};
+
+/// The steps of the layer by themselves, whose inputs are exact: queries, keys and values of
+/// `hidden`; attention over the history, which gets the keys and values, added to `hidden`; and the
+/// MLP's result added to it.
+LayerResult run_projections(const Numbers& hidden, std::int64_t batch, std::int64_t first_position,
+                            const LayerShape& shape, const LayerWeights& weights, double unit,
+                            const LayerRule& rule = {});
+Computed run_attention(const Numbers& hidden, const LayerProjections& projected, std::int64_t batch,
+                       std::int64_t first_position, const LayerShape& shape,
+                       const LayerWeights& weights, History& history, double unit,
+                       const LayerRule& rule = {});
+Computed run_mlp(const Numbers& hidden, const LayerShape& shape, const LayerWeights& weights,
+                 double unit, const LayerRule& rule = {});
 
 /// The typical rounding of one intermediate result of a layer, relative to the size of its tensor.
 double intermediate_unit(ElementType type, const LayerShape& shape);

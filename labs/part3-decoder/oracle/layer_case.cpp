@@ -11,23 +11,6 @@
 namespace rooflab {
 namespace {
 
-/// Norms lie around 0, those of queries and keys around 1/2, which spreads the scores of softmax;
-/// projections keep the size of what they project.
-Tensor random_weight(const WeightShape& weight, ElementType type, Random& random) {
-  constexpr double kNormDeviation = 0.3;
-  constexpr double kHeadNormMean = 0.5;
-  if (weight.in > 0) {
-    return random_tensor(weight.name, type, Role::input, {weight.out, weight.in},
-                         1 / std::sqrt(static_cast<double>(weight.in)), random);
-  }
-  const std::string name = weight.name;
-  Numbers values = normal_values(weight.out, kNormDeviation, random);
-  if (name == "q_norm" || name == "k_norm") {
-    for (double& value : values) value += kHeadNormMean;
-  }
-  return filled(name, type, Role::input, {weight.out}, values);
-}
-
 /// A case's tensors while its calls run one after the other.
 class Session {
  public:
@@ -35,10 +18,8 @@ class Session {
       : problem_(problem),
         case_(read_layer_case(problem.parameters)),
         rule_(rule),
-        stores_keys_(stores_keys) {
-    for (const WeightShape& weight : layer_weight_shapes(case_.shape)) {
-      weights_[weight.name] = widened(problem, weight.name);
-    }
+        stores_keys_(stores_keys),
+        weights_(widened_layer_weights(problem, case_.shape)) {
     const auto slots = static_cast<std::size_t>(case_.batch * case_.shape.key_value_heads *
                                                 case_.all_tokens() * case_.shape.head_dim);
     history_ = {Numbers(slots), Numbers(slots), case_.all_tokens()};
@@ -146,10 +127,6 @@ void check(const LayerCase& c) {
   if (std::ranges::find(kFunctions, c.function) == kFunctions.end()) {
     throw std::invalid_argument("no `function` of the layer is called " + c.function);
   }
-  if (c.shape.query_heads % c.shape.key_value_heads != 0 || c.shape.head_dim % 2 != 0) {
-    throw std::invalid_argument(
-        "`query_heads` must be a multiple of `key_value_heads`, and `head_dim` even");
-  }
   if (!c.has_cache()) return;
   const std::int64_t needed =
       c.shape.window > 0 ? std::min(c.shape.window, c.all_tokens()) : c.all_tokens();
@@ -159,7 +136,67 @@ void check(const LayerCase& c) {
   }
 }
 
+/// Norms lie around 0, those of queries and keys around 1/2, which spreads the scores of softmax;
+/// projections keep the size of what they project.
+Tensor random_weight(const WeightShape& weight, ElementType type, Random& random) {
+  constexpr double kNormDeviation = 0.3;
+  constexpr double kHeadNormMean = 0.5;
+  if (weight.in > 0) {
+    return random_tensor(weight.name, type, Role::input, {weight.out, weight.in},
+                         1 / std::sqrt(static_cast<double>(weight.in)), random);
+  }
+  const std::string name = weight.name;
+  Numbers values = normal_values(weight.out, kNormDeviation, random);
+  if (name == "q_norm" || name == "k_norm") {
+    for (double& value : values) value += kHeadNormMean;
+  }
+  return filled(name, type, Role::input, {weight.out}, values);
+}
+
 }  // namespace
+
+LayerShape read_layer_shape(const Values& parameters) {
+  LayerShape shape{integer(parameters, "hidden"),
+                   integer(parameters, "intermediate"),
+                   integer(parameters, "query_heads"),
+                   integer(parameters, "key_value_heads"),
+                   integer(parameters, "head_dim", 2),
+                   integer(parameters, "window", 0),
+                   0};
+  // Before they are drawn, the work is known without them.
+  if (parameters.contains("theta")) shape.theta = real(parameters, "theta");
+  if (parameters.contains("epsilon")) shape.epsilon = real(parameters, "epsilon");
+  if (parameters.contains("attention_scale")) {
+    shape.attention_scale = real(parameters, "attention_scale");
+  }
+  if (shape.query_heads % shape.key_value_heads != 0 || shape.head_dim % 2 != 0) {
+    throw std::invalid_argument(
+        "`query_heads` must be a multiple of `key_value_heads`, and `head_dim` even");
+  }
+  return shape;
+}
+
+void draw_layer_numbers(Values& parameters, std::uint64_t seed) {
+  draw_default(parameters, "theta", 5e3, 2e6, seed);
+  // In a row whose elements have size 1, as nearly all of a layer's, a smaller one would not show.
+  draw_default(parameters, "epsilon", 2e-3, 1e-2, seed);
+  draw_attention_scale(parameters, "attention_scale", integer(parameters, "head_dim"), seed);
+}
+
+void add_layer_weights(Problem& problem, const LayerShape& shape, ElementType type,
+                       Random& random) {
+  for (const WeightShape& weight : layer_weight_shapes(shape)) {
+    problem.tensors.push_back(random_weight(weight, type, random));
+  }
+}
+
+LayerWeights widened_layer_weights(const Problem& problem, const LayerShape& shape) {
+  LayerWeights weights;
+  for (const WeightShape& weight : layer_weight_shapes(shape)) {
+    weights[weight.name] = widened(problem, weight.name);
+  }
+  return weights;
+}
 
 LayerCase read_layer_case(const Values& parameters) {
   LayerCase c;
@@ -168,19 +205,7 @@ LayerCase read_layer_case(const Values& parameters) {
   c.length = integer(parameters, "length");
   c.decode_steps = c.function == "prefill_then_decode" ? integer(parameters, "decode_steps") : 0;
   c.capacity = c.has_cache() ? integer(parameters, "capacity") : 0;
-  c.shape = {integer(parameters, "hidden"),
-             integer(parameters, "intermediate"),
-             integer(parameters, "query_heads"),
-             integer(parameters, "key_value_heads"),
-             integer(parameters, "head_dim", 2),
-             integer(parameters, "window", 0),
-             0};
-  // Before they are drawn, the work is known without them.
-  if (parameters.contains("theta")) c.shape.theta = real(parameters, "theta");
-  if (parameters.contains("epsilon")) c.shape.epsilon = real(parameters, "epsilon");
-  if (parameters.contains("attention_scale")) {
-    c.shape.attention_scale = real(parameters, "attention_scale");
-  }
+  c.shape = read_layer_shape(parameters);
   c.type = storage_type(parameters);
   check(c);
   return c;
@@ -190,10 +215,7 @@ Problem make_layer_problem(const Values& parameters, std::uint64_t seed) {
   const LayerCase c = read_layer_case(parameters);
   Random random(seed);
   Problem problem{parameters, {}};
-  draw_default(problem.parameters, "theta", 5e3, 2e6, seed);
-  // In a row whose elements have size 1, as nearly all of a layer's, a smaller one would not show.
-  draw_default(problem.parameters, "epsilon", 2e-3, 1e-2, seed);
-  draw_attention_scale(problem.parameters, "attention_scale", c.shape.head_dim, seed);
+  draw_layer_numbers(problem.parameters, seed);
   const auto add = [&](const char* name, Role role, std::vector<std::int64_t> shape,
                        double deviation) {
     problem.tensors.push_back(
@@ -205,9 +227,7 @@ Problem make_layer_problem(const Values& parameters, std::uint64_t seed) {
     add("decode_hidden", Role::in_out, {c.decode_steps, c.batch, 1, c.shape.hidden}, 1);
   }
   problem.tensors.push_back(consecutive("positions", c.first_position(), called + c.decode_steps));
-  for (const WeightShape& weight : layer_weight_shapes(c.shape)) {
-    problem.tensors.push_back(random_weight(weight, c.type, random));
-  }
+  add_layer_weights(problem, c.shape, c.type, random);
   if (c.has_cache()) {
     // As large as normed keys and projected values are; before a prefill it is what was left there.
     const std::vector<std::int64_t> shape{c.batch, c.shape.key_value_heads, c.capacity,

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "grader/contract/oracle.h"
+#include "labs/oracle_support/random.h"
 #include "labs/part3-decoder/oracle/layer.h"
 
 /// A case of the layer task: what its parameters mean, its tensors, and what a rule makes of them.
@@ -26,6 +27,17 @@ struct LayerCase {
   /// Position of the first token of the first call.
   std::int64_t first_position() const { return function == "decode" ? length - 1 : 0; }
 };
+
+/// The sizes, and theta, epsilon and scale where they are given.
+/// @throws std::invalid_argument naming the parameter that is missing or does not fit
+LayerShape read_layer_shape(const Values& parameters);
+
+/// Draws theta, epsilon and scale where a case does not give them.
+void draw_layer_numbers(Values& parameters, std::uint64_t seed);
+
+/// The weights by the names of LayerWeights, as tensors and as numbers.
+void add_layer_weights(Problem& problem, const LayerShape& shape, ElementType type, Random& random);
+LayerWeights widened_layer_weights(const Problem& problem, const LayerShape& shape);
 
 /// @throws std::invalid_argument naming the parameter that is missing or does not fit
 LayerCase read_layer_case(const Values& parameters);

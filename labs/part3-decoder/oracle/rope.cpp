@@ -98,17 +98,18 @@ class RopeOracle : public Oracle {
       change(rule);
       return rule;
     };
-    add("RL0464", "elements are turned in pairs of neighbours",
-        "element i is turned with element i + head_dim / 2", positions,
+    add("RL0464", "elements are rotated in pairs of neighbours",
+        "element i is rotated with element i + head_dim / 2", positions,
         with([](RopeRule& rule) { rule.interleaved = true; }));
-    add("RL0465", "pairs are turned the wrong way",
+    add("RL0465", "pairs are rotated the wrong way",
         "the first half gets x1 * cos - x2 * sin, the second half x2 * cos + x1 * sin", positions,
         with([](RopeRule& rule) { rule.sign = -1; }));
-    add("RL0430", "the second of a pair is turned with the first one as it is after its turn",
-        "x is turned in place: load both elements of a pair before you store either", positions,
+    add("RL0430", "the second of a pair is rotated with the first one as it is after its rotation",
+        "x is rotated in place: load both elements of a pair before you store either", positions,
         with([](RopeRule& rule) { rule.reads_what_it_wrote = true; }));
-    add("RL0434", "only the first head is turned",
-        "every head of a token turns by the same angles: does the loop go over all heads, and does "
+    add("RL0434", "only the first head is rotated",
+        "every head of a token rotates by the same angles: does the loop go over all heads, and "
+        "does "
         "the address move on with them?",
         positions, with([](RopeRule& rule) { rule.first_head_alone = true; }));
     add_wrong_positions(s, positions, right, add);
@@ -129,7 +130,7 @@ class RopeOracle : public Oracle {
     for (const double width :
          {head_dim * static_cast<double>(s.heads), head_dim / 2, head_dim * 2}) {
       add("RL0468", "the exponent of theta is divided by the wrong width",
-          "pair i turns by position * theta^(-2 i / head_dim), i from 0 to head_dim / 2 - 1",
+          "pair i rotates by position * theta^(-2 i / head_dim), i from 0 to head_dim / 2 - 1",
           positions, with([=](RopeRule& rule) { rule.width = width; }));
     }
     return mistakes.take();
@@ -207,7 +208,7 @@ class RopeOracle : public Oracle {
     add(kCode, "positions are counted from 1", kAdvice, one_late, right);
     add(kCode, "tokens are taken to stand side by side from the first one on", kAdvice, consecutive,
         right);
-    add(kCode, "every token is turned as the first one of the call is", kAdvice,
+    add(kCode, "every token is rotated as the first one of the call is", kAdvice,
         Numbers(positions.size(), positions.front()), right);
     // A flat index over batch and length, as if the batch were one long sequence.
     if (s.batch > 1) {

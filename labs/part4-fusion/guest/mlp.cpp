@@ -19,7 +19,7 @@ std::size_t workspace_bytes(const MlpShape& shape) {
 
 ROOFLAB_ENTRY(mlp) {
   using namespace rooflab;
-  const MlpShape shape = {size(call, "tokens"), size(call, "hidden"), size(call, "intermediate")};
+  const MlpShape shape = mlp_shape(call);
   Workspace workspace = kept_workspace(call, workspace_bytes(shape));
   const auto& cublas = call.kept<CublasHandle>("cuBLAS");
   const LentHandle lent(cublas.get());

@@ -4,6 +4,7 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "events.h"
 #include "grader/contract/guest_call.h"
 #include "guest_support/call_parameters.h"
 #include "guest_support/cublas_handle.h"
@@ -19,38 +20,9 @@ using rooflab::CublasHandle;
 using rooflab::GuestCall;
 using rooflab::RandomArray;
 
-/// More entries than any case has: what is too much is wrong anyhow.
-constexpr std::size_t kMost = 4096;
-
-std::string at(const char* name, std::size_t i) {
-  return std::string(name) + " " + std::to_string(i);
-}
-
-ProfiledEvent::Kind kind_of(const std::string& name) {
-  if (name == "kernel") return ProfiledEvent::Kind::kernel;
-  if (name == "copy") return ProfiledEvent::Kind::copy;
-  if (name == "memset") return ProfiledEvent::Kind::memset;
-  if (name == "api") return ProfiledEvent::Kind::api;
-  if (name == "range") return ProfiledEvent::Kind::range;
-  throw std::invalid_argument("no kind of event is called " + name);
-}
-
-/// One line for each event: kind, start, duration, stream, correlation, name.
-std::vector<ProfiledEvent> events_from(const std::string& text) {
-  std::vector<ProfiledEvent> events;
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) {
-    if (line.empty()) continue;
-    std::istringstream words(line);
-    std::string kind;
-    ProfiledEvent event;
-    words >> kind >> event.start_us >> event.duration_us >> event.stream >> event.correlation;
-    std::getline(words >> std::ws, event.name);
-    event.kind = kind_of(kind);
-    events.push_back(event);
-  }
-  return events;
-}
+using rooflab::at;
+using rooflab::events_from;
+using rooflab::kMostEntries;
 
 std::string name_of(Category category) {
   switch (category) {
@@ -90,7 +62,7 @@ void pass_on(GuestCall& call, const CategoryCounts& counts) {
 
 void pass_on(GuestCall& call, const std::vector<Summary>& summaries) {
   call.result("names", static_cast<std::int64_t>(summaries.size()));
-  for (std::size_t i = 0; i < std::min(kMost, summaries.size()); ++i) {
+  for (std::size_t i = 0; i < std::min(kMostEntries, summaries.size()); ++i) {
     call.result(at("name", i), summaries[i].name);
     call.result(at("calls", i), summaries[i].calls);
     call.result(at("total_us", i), summaries[i].total_us);
@@ -113,7 +85,7 @@ std::string name_of(GapCause cause) {
 
 void pass_on(GuestCall& call, const std::vector<Gap>& gaps) {
   call.result("gaps", static_cast<std::int64_t>(gaps.size()));
-  for (std::size_t i = 0; i < std::min(kMost, gaps.size()); ++i) {
+  for (std::size_t i = 0; i < std::min(kMostEntries, gaps.size()); ++i) {
     call.result(at("start", i), gaps[i].start_us);
     call.result(at("duration", i), gaps[i].duration_us);
     call.result(at("cause", i), name_of(gaps[i].cause));

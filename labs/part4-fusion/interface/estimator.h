@@ -16,7 +16,7 @@ struct Machine {
   double cuda_flops_per_second = 0;    ///< all other arithmetic, on CUDA cores
   double bytes_per_second = 0;         ///< DRAM bandwidth
   double l2_bytes = 0;                 ///< size of the L2 cache; 0: count as if there were none
-  double seconds_per_launch = 0;       ///< the host needs to issue one kernel; 0: nothing
+  double seconds_per_launch = 0;       ///< the host needs to issue one kernel; 0: none
 };
 
 // --- Programs ------------------------------------------------------------------------------------
@@ -25,7 +25,7 @@ enum class ArrayRole { input, intermediate, output };
 
 struct Array {
   std::string name;
-  ArrayRole role = ArrayRole::input;  ///< an intermediate is of no use once the program has ended
+  ArrayRole role = ArrayRole::input;  ///< nobody needs an intermediate once the program has ended
   double bytes = 0;
 };
 
@@ -33,15 +33,15 @@ struct Operation {
   std::string name;
   double matmul_flops = 0;         ///< FLOPs of a matrix product
   double pointwise_flops = 0;      ///< all other FLOPs
-  std::vector<std::size_t> reads;  ///< places in Program::arrays; one array may stand there twice
+  std::vector<std::size_t> reads;  ///< places in Program::arrays; an array may occur twice
   std::size_t writes = 0;          ///< place in Program::arrays
   int kernel = 0;                  ///< the kernel that carries it out
 };
 
 /// Operations in the order in which they run. Those with the same `kernel` are fused into one
-/// kernel and stand next to each other; kernels are numbered 0, 1, 2, … in the order in which they
-/// run. An array is written by one operation at most, before any other reads it; inputs are written
-/// by none.
+/// kernel and are neighbours in the list; kernels are numbered 0, 1, 2, … in the order in which
+/// they run. An array is written by at most one operation, before any other reads it; no operation
+/// writes an input.
 struct Program {
   std::vector<Array> arrays;
   std::vector<Operation> operations;
@@ -61,14 +61,14 @@ struct GatedMlp {
 /// Which operations of a gated MLP share a kernel.
 enum class Fusion {
   none,         ///< five kernels
-  pointwise,    ///< activation and multiplication are one kernel, each product is one
-  gate_and_up,  ///< all that makes the activated product is one kernel, `down` is another
+  pointwise,    ///< activation and multiplication share a kernel, each product has one
+  gate_and_up,  ///< everything before the last product is one kernel, `down` is another
   whole,        ///< one kernel
 };
 
-/// The gated MLP as a program of five operations: the product with gate, the product with up, the
-/// activation, the multiplication (one FLOP for each element), the product with down. It has the
-/// inputs x, gate, up and down, one output, and as many intermediates as lie between.
+/// The gated MLP as a program of five operations: the matrix product with gate, the one with up,
+/// the activation, the multiplication (one FLOP for each element), the matrix product with down. It
+/// has the inputs x, gate, up and down, one output, and the intermediates between the operations.
 Program gated_mlp(const GatedMlp& mlp, Fusion fusion);
 
 // --- Estimates -----------------------------------------------------------------------------------
@@ -80,16 +80,16 @@ struct KernelWork {
   double bytes = 0;  ///< read from and written to DRAM
 };
 
-/// The work of each kernel of a program, in order. A kernel reads every array once that its
-/// operations need and that it does not make itself. It writes every array that it makes, but for
-/// intermediates that no later kernel reads: those never leave the chip.
+/// The work of each kernel of a program, in order. A kernel reads, once, every array that its
+/// operations need and that it does not make itself. It writes every array that it makes, except
+/// for intermediates that no later kernel reads: those never leave the chip.
 ///
 /// With `l2_bytes` > 0 a kernel need not read from DRAM what the kernel right before it has
-/// written, if that array has at most `l2_bytes`: it is in the L2 still. It was written all the
+/// written, if that array has at most `l2_bytes`: it is still in the L2. The write counts all the
 /// same.
 std::vector<KernelWork> kernels_of(const Program& program, double l2_bytes);
 
-/// What a program spends its time on.
+/// What takes a program's time.
 enum class Term { tensor_cores, cuda_cores, memory, launches };
 
 struct Estimate {

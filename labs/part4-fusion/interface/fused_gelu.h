@@ -11,11 +11,12 @@
 ///   x, y: (count)   dense; they do not overlap
 ///
 /// rooflab::eager::gelu of toolkit/eager/gelu.h does this with eight kernels, each of which reads
-/// and writes whole arrays. Here, one kernel reads x once and writes y once.
+/// and writes whole arrays. Here, one kernel reads x once and writes y once; gelu() of common.cuh
+/// computes an element.
 ///
 /// T is float or __nv_bfloat16, and is for storage only: compute in fp32, with tanhf, and round
-/// once, when y is stored. Elements have any size at which gelu(x) is finite. Pointers are aligned
+/// once, when y is stored. x holds any numbers for which gelu(x) is finite. Pointers are aligned
 /// to 256 bytes; count is at least 1, may be odd, and may be larger than 2^31. Launches on `stream`
-/// and need not wait. y holds garbage before the call.
+/// and does not have to wait. y holds garbage before the call.
 template <typename T>
 void fused_gelu(const T* x, T* y, std::int64_t count, cudaStream_t stream);

@@ -30,15 +30,15 @@ enum class Op {
 
 struct Node {
   Op op = Op::constant;
-  int a = -1, b = -1,
-      c = -1;  ///< places of the operands in Expression::nodes, -1 where there is none
+  /// Places of the operands in Expression::nodes, -1 where there is none.
+  int a = -1, b = -1, c = -1;
   int input = -1;
   float constant = 0.0f;
 };
 
-/// Operands stand before the nodes that use them, several nodes may use one, and the last node is
-/// the result. There may be thousands of nodes. A value that is used twice is one node: text that
-/// repeats it for each use doubles with every such node.
+/// Operands come before the nodes that use them, several nodes may use the same operand, and the
+/// last node is the result. There may be thousands of nodes. A value that is used twice is one
+/// node: source text that repeats it for each use doubles in length with every such node.
 struct Expression {
   std::vector<Node> nodes;
 };
@@ -52,8 +52,8 @@ struct FusedKernel {
   cudaKernel_t kernel = nullptr;
 };
 
-/// Kernels that are there already, by whatever tells two of them apart: their source does. Unloads
-/// them when it ends.
+/// Kernels that have been compiled already, by a key that tells any two of them apart, such as
+/// their source. Unloads them when it is destroyed.
 struct KernelCache {
   KernelCache() = default;
   ~KernelCache() {
@@ -67,16 +67,15 @@ struct KernelCache {
 
 /// out[i] = expression(inputs[0][i], inputs[1][i], …) for i = 0 … count - 1.
 ///
-///   inputs, out: device pointers to `count` elements each, as cudaMalloc returns them; out
-///   overlaps
-///                no input
+///   inputs, out: device pointers to `count` elements each, as cudaMalloc returns them
+///                out overlaps no input
 ///
-/// count is at least 1 and may be larger than 2^31. Inputs may be more than the expression uses.
-/// One kernel does it all: it reads each array that is used once and writes out once, in one launch
-/// on `stream`, and nobody waits for it. Its source is written, compiled with NVRTC and loaded
-/// (cudaLibraryLoadData) when the cache does not have it yet; another call with an equal expression
-/// and the same storage compiles nothing, however many others came between. One cache serves calls
-/// with any expressions, in both storages. Constants are equal when their bits are.
+/// count is at least 1 and may be larger than 2^31. There may be more inputs than the expression
+/// uses. One kernel does it all: it reads each array that is used, once, and writes out once, in
+/// one launch on `stream`, and nobody waits for it. Its source is written, compiled with NVRTC and
+/// loaded (cudaLibraryLoadData) when the cache does not have it yet; another call with an equal
+/// expression and the same storage compiles nothing, however many others came between. One cache
+/// serves calls with any expressions, in both storages. Constants are equal when their bits are.
 ///
 /// Results are as accurate as CUDA's own functions (expf, tanhf, sqrtf, rsqrtf) and operators make
 /// them, with numbers below the normal ones and quotients of any size, and rounded once when they

@@ -3,19 +3,13 @@
 #include <cublas_v2.h>
 #include <cuda_runtime.h>
 
+#include "mlp_shape.h"
 #include "toolkit/workspace.h"
-
-/// The sizes of a gated MLP. Gemma 3 270M: hidden 640, intermediate 2048.
-struct MlpShape {
-  int tokens;  ///< many in prefill, one for each sequence in decode
-  int hidden;
-  int intermediate;
-};
 
 /// What a call may use besides its arrays.
 struct MlpContext {
   cublasHandle_t cublas;          ///< for rooflab::linear
-  cudaStream_t stream;            ///< all kernels run on it, and nobody need wait
+  cudaStream_t stream;            ///< all kernels run on it, and nobody has to wait
   rooflab::Workspace& workspace;  ///< room for the product, and for as much again
 };
 
@@ -32,10 +26,13 @@ struct MlpContext {
 ///   gate_proj, up_proj: (intermediate, hidden)   projections are (out_features, in_features)
 ///   down_proj:          (hidden, intermediate)
 ///
+/// mlp.cu is linked with gated_ragged.cu and gated_decode.cu, steps 3 and 4 of the ladder: declare
+/// them with gated_product.h and choose between them, or write kernels of your own here. out may be
+/// the work of rooflab::linear of toolkit/linear.h.
+///
 /// gate and up never reach memory: one kernel computes both, and stores their product. All kernels
 /// of a call together may store product, out and half as much as product again, not more. Where
-/// atomics put out together, up to four additions to an element are one store. out may be the work
-/// of rooflab::linear of toolkit/linear.h.
+/// atomics add up the elements of out, up to four additions to one element count as one store.
 ///
 /// T is float or __half, and is for storage only: sums are fp32, on tensor cores too, and gate and
 /// up stay in fp32 until their product is rounded, which is at most 30,000; gate itself may be

@@ -13,13 +13,15 @@
 //
 // The events are those of toolkit/profiler/profiler.h, in any order:
 //
-//   kind      kernel, copy and memset ran on the device; api is a call of host code and ran on the
-//             host; range is a part of the program that somebody gave a name
+//   kind      kernel, copy and memset ran on the device; api is a call of the CUDA
+//             runtime and ran on the host; range is a named part of the program
 //   start_us, duration_us
 //             microseconds on one clock for all
-//   stream    where it ran: events of one stream follow one another, those of two may overlap
+//   stream    where it ran: events of one stream follow one another, those of two streams may
+//             overlap
 //   correlation
-//             of a call and of all that it put on the device: the same number, and nobody else's
+//             the number that a call shares with everything it put on the device, and with
+//             nothing else
 //
 // Device events are kernels, copies and memsets. All times here are microseconds.
 
@@ -28,12 +30,12 @@ using rooflab::ProfiledEvent;
 /// What a kernel computes, by its name.
 enum class Category { gemm, elementwise, softmax, layernorm, memory, other };
 
-/// The category of a kernel, copy or memset with this name, as profilers print it. Letters count
-/// the same in upper and lower case. Of a template only what stands before the first '<' counts:
-/// its arguments name other functions. The first line that fits decides:
+/// The category of a kernel, copy or memset with this name, as profilers print it. Upper and
+/// lower case are the same. Of a template, only what stands before the first '<' counts, since its
+/// arguments name other functions. The first line that fits decides:
 ///
 ///   memory       begins with "memcpy" or "memset"
-///   other        contains "flash", "fmha" or "attention": one kernel for what used to be several
+///   other        contains "flash", "fmha" or "attention": one kernel that does the work of several
 ///   gemm         contains "gemm", "gemv", "matmul", "cutlass", "wmma", "xmma" or "splitk"
 ///   softmax      contains "softmax"
 ///   layernorm    contains "layernorm", "layer_norm", "rmsnorm" or "rms_norm"
@@ -66,7 +68,7 @@ std::vector<Summary> summarise(const std::vector<ProfiledEvent>& events);
 /// in the alphabet. Empty when there is no kernel.
 std::string top_kernel(const std::vector<ProfiledEvent>& events);
 
-/// Why the device had nothing to do.
+/// Why the device was idle.
 enum class GapCause {
   synchronisation,  ///< the host waited for the device first, and gave it new work afterwards
   launch,           ///< the host was late: it was still on its way to this launch
@@ -92,8 +94,8 @@ struct Gap {
 ///   device            else, and where no api event has that correlation
 std::vector<Gap> launch_gaps(const std::vector<ProfiledEvent>& events);
 
-/// What one profile of a workload comes to. Counts and times are those of one iteration: of all
-/// recorded ones together, over their number.
+/// What one profile of a workload amounts to. Counts and times are those of one iteration: the
+/// total of all recorded iterations, divided by their number.
 struct WorkloadReport {
   CategoryCounts counts;
   double device_us = 0;  ///< durations of device events, added up
@@ -102,5 +104,5 @@ struct WorkloadReport {
 };
 
 /// Profiles `iteration` with rooflab::profile and the schedule {wait 1, warmup 3, active 6}. Every
-/// iteration does the same, and leaves its work under way on the default stream.
+/// iteration does the same work, and returns without waiting for it on the default stream.
 WorkloadReport profile_workload(const std::function<void()>& iteration);

@@ -13,9 +13,16 @@
 namespace rooflab {
 namespace {
 
-/// out (tokens, hidden) = the gated MLP of x (tokens, hidden).
+/// out (tokens, hidden) = the gated MLP of x (tokens, hidden), or only its product (tokens,
+/// intermediate), which the steps of the ladder compute.
 class MlpOracle : public Oracle {
+ protected:
+  enum class Output { out, product };
+  explicit MlpOracle(Output output) : output_(output) {}
+
  public:
+  MlpOracle() : MlpOracle(Output::out) {}
+
   /// `gate_size`, 1 where a case has none, makes elements of gate as much larger and those of up as
   /// much smaller.
   Problem make(const Values& parameters, std::uint64_t seed) const override {
@@ -32,6 +39,10 @@ class MlpOracle : public Oracle {
     add("x", sizes.tokens, sizes.hidden, 1);
     add("gate_proj", sizes.intermediate, sizes.hidden, kGate * gate_size * unit);
     add("up_proj", sizes.intermediate, sizes.hidden, unit / gate_size);
+    if (output_ == Output::product) {
+      problem.tensors.push_back(output("product", type, {sizes.tokens, sizes.intermediate}));
+      return problem;
+    }
     add("down_proj", sizes.hidden, sizes.intermediate,
         1 / std::sqrt(static_cast<double>(sizes.intermediate)));
     problem.tensors.push_back(output("out", type, {sizes.tokens, sizes.hidden}));
@@ -49,9 +60,12 @@ class MlpOracle : public Oracle {
     const auto hidden = static_cast<double>(sizes.hidden);
     const auto intermediate = static_cast<double>(sizes.intermediate);
     const char* peak = type == ElementType::float16 ? "fp16_tensor" : "fp32";
-    // Weights, x and out once each. What lies between may stay on the chip.
-    const double elements = 3 * hidden * intermediate + 2 * tokens * hidden;
-    return {{{peak, 6 * tokens * hidden * intermediate}},
+    // Weights, x and the result once each. What lies between may stay on the chip.
+    const bool is_whole = output_ == Output::out;
+    const double matrices = is_whole ? 3 : 2;
+    const double result = tokens * (is_whole ? hidden : intermediate);
+    const double elements = matrices * hidden * intermediate + tokens * hidden + result;
+    return {{{peak, 2 * matrices * tokens * hidden * intermediate}},
             elements * static_cast<double>(size_of(type))};
   }
 
@@ -62,15 +76,18 @@ class MlpOracle : public Oracle {
                          const GatedMlpRule& rule) {
       mistakes.add(code, cause, advice, {out_of(mlp, rule)});
     };
-    add_overflow(problem, mistakes);
     add_wrong_products(add);
     for (const std::int64_t vector : {1, 2, 4, 8}) add_lost_lanes(mlp, vector, mistakes);
     constexpr const char* kLayout =
         "projections are (out_features, in_features): a row holds the weights of one result";
     add("RL0412", "gate_proj and up_proj are read as if they were (hidden, intermediate)", kLayout,
         {.projections_transposed = true});
-    add("RL0412", "down_proj is read as if it were (intermediate, hidden)", kLayout,
-        {.down_transposed = true});
+    if (output_ == Output::out) {
+      add("RL0412", "down_proj is read as if it were (intermediate, hidden)", kLayout,
+          {.down_transposed = true});
+    } else {
+      add_transposed_product(problem, mistakes);
+    }
     for (const std::int64_t tile : {8, 16, 32, 64, 128}) {
       const std::int64_t whole = mlp.hidden / tile * tile;
       if (whole == 0 || whole == mlp.hidden) continue;
@@ -78,12 +95,14 @@ class MlpOracle : public Oracle {
           "round the number of tiles up, and fill what lies beyond the edge with zeros",
           {.terms_of_hidden = whole});
     }
+    add_overflow(problem, mistakes);  // its results may be off by more than those of the others
     return mistakes.take();
   }
 
   std::vector<Complaint> judge(const Problem& problem,
                                const CallEvidence& evidence) const override {
     if (!judges_structure(problem.parameters)) return {};
+    if (output_ == Output::product) return untiled_loads(problem.parameters, evidence);
     if (auto complaints = complaints_of_lent(evidence); !complaints.empty()) return complaints;
     return stored_intermediates(problem.parameters, evidence);
   }
@@ -91,6 +110,7 @@ class MlpOracle : public Oracle {
   /// Speed is for what mlp.h asks for: a timed call that stores gate and up has no points.
   std::vector<SpeedRemark> judge_speed(const Values& parameters,
                                        const CallEvidence& evidence) const override {
+    if (output_ == Output::product) return {};
     std::vector<SpeedRemark> remarks;
     for (const Complaint& complaint : stored_intermediates(parameters, evidence)) {
       remarks.push_back({complaint, true});
@@ -99,6 +119,25 @@ class MlpOracle : public Oracle {
   }
 
  private:
+  /// Tiles of 32 x 32 load an element of x once for every 32 features, and a weight once for every
+  /// 32 tokens.
+  static std::vector<Complaint> untiled_loads(const Values& parameters,
+                                              const CallEvidence& evidence) {
+    if (!evidence.keeps_records) return {};
+    constexpr double kTile = 32;
+    constexpr double kSpare = 2;  // times what the tiles load
+    const Sizes sizes = sizes_of(parameters);
+    const auto macs = static_cast<double>(sizes.tokens * sizes.hidden * sizes.intermediate);
+    const double loads = floats_loaded(evidence);
+    if (loads <= kSpare * 3 * macs / kTile) return {};
+    return {{"RL0431",
+             "global memory is read as if there were no tiles" +
+                 Evidence{message(": kernels load ", loads, " numbers, and tiles of 32 x 32 load ",
+                                  3 * macs / kTile)},
+             "copy a tile of x, gate_proj and up_proj each to a __shared__ array, wait at "
+             "__syncthreads(), and let all threads of the block multiply from there"}};
+  }
+
   static std::vector<Complaint> stored_intermediates(const Values& parameters,
                                                      const CallEvidence& evidence) {
     if (!evidence.keeps_records) return {};
@@ -130,6 +169,7 @@ class MlpOracle : public Oracle {
          "while these are in registers"}};
   }
 
+  Output output_;
   static constexpr double kGate = 2;  ///< so that GELU's forms differ, see fused_gelu.cpp
 
   struct Sizes {
@@ -141,7 +181,7 @@ class MlpOracle : public Oracle {
             integer(parameters, "intermediate")};
   }
 
-  static GatedMlp mlp_of(const Problem& problem) {
+  GatedMlp mlp_of(const Problem& problem) const {
     const Sizes sizes = sizes_of(problem.parameters);
     return {sizes.tokens,
             sizes.hidden,
@@ -150,11 +190,30 @@ class MlpOracle : public Oracle {
             widened(problem, "x"),
             widened(problem, "gate_proj"),
             widened(problem, "up_proj"),
-            widened(problem, "down_proj")};
+            output_ == Output::out ? widened(problem, "down_proj") : std::vector<double>{}};
   }
 
-  static Expected out_of(const GatedMlp& mlp, const GatedMlpRule& rule) {
-    return stored("out", mlp.type, gated_mlp(mlp, rule));
+  Expected out_of(const GatedMlp& mlp, const GatedMlpRule& rule) const {
+    if (output_ == Output::out) return stored("out", mlp.type, gated_mlp(mlp, rule));
+    return stored("product", mlp.type, gated_product(mlp, rule));
+  }
+
+  /// The product as (intermediate, tokens).
+  void add_transposed_product(const Problem& problem, Mistakes& mistakes) const {
+    const GatedMlp mlp = mlp_of(problem);
+    const Computed right = gated_product(mlp);
+    Computed turned = right;
+    for (std::int64_t token = 0; token < mlp.tokens; ++token) {
+      for (std::int64_t feature = 0; feature < mlp.intermediate; ++feature) {
+        const auto from = static_cast<std::size_t>(token * mlp.intermediate + feature);
+        const auto to = static_cast<std::size_t>(feature * mlp.tokens + token);
+        turned.value[to] = right.value[from];
+        turned.error[to] = right.error[from];
+      }
+    }
+    mistakes.add("RL0414", "the product is stored as (intermediate, tokens)",
+                 "a row of product belongs to a token: token * intermediate + feature",
+                 {stored("product", mlp.type, std::move(turned))});
   }
 
   /// The name as it stands in the source: without result, parameters and unnamed namespaces.
@@ -171,18 +230,25 @@ class MlpOracle : public Oracle {
 
   /// Sums that are kept in half pass its largest number where gate is large. A negative infinity
   /// becomes no number in GELU, and leaves none in its token's row of out.
-  static void add_overflow(const Problem& problem, Mistakes& mistakes) {
+  void add_overflow(const Problem& problem, Mistakes& mistakes) const {
     constexpr double kLargestHalf = 65504;
     if (storage_type(problem.parameters) != ElementType::float16) return;
+    if (output_ == Output::product) {
+      return add_sums_in_half(out_of(mlp_of(problem), {.sums_in_half = true}), mistakes);
+    }
     if (kGate * real(problem.parameters, "gate_size") < kLargestHalf) return;
     const auto elements = static_cast<std::size_t>(tensor(problem, "out").elements());
     const Expected no_numbers{"out", std::vector<double>(elements, std::nan("")),
                               std::vector<double>(elements, 0.0)};
+    add_sums_in_half(no_numbers, mistakes);
+  }
+
+  static void add_sums_in_half(const Expected& result, Mistakes& mistakes) {
     mistakes.add_not_finite(
-        "RL0496", "the sums of gate are kept in half: they pass 65,504, its largest number",
+        "RL0496", "the sums of gate and up are kept in half, whose largest number is 65,504",
         "accumulate in float: fragments of accumulators have type float, and gate is rounded "
         "nowhere",
-        {no_numbers});
+        {result});
   }
 
   /// The weights of which lane 0 of a warp takes its part of the sum, if each lane takes `vector`
@@ -197,7 +263,7 @@ class MlpOracle : public Oracle {
     return weights;
   }
 
-  static void add_lost_lanes(const GatedMlp& mlp, std::int64_t vector, Mistakes& mistakes) {
+  void add_lost_lanes(const GatedMlp& mlp, std::int64_t vector, Mistakes& mistakes) const {
     GatedMlp gate = mlp, up = mlp;
     gate.gate_proj = of_first_lane(mlp.gate_proj, mlp.hidden, vector);
     up.up_proj = of_first_lane(mlp.up_proj, mlp.hidden, vector);
@@ -233,7 +299,46 @@ class MlpOracle : public Oracle {
   }
 };
 
+class GatedProductOracle : public MlpOracle {
+ public:
+  GatedProductOracle() : MlpOracle(Output::product) {}
+};
+
+/// The same for a step of one type, whose cases do not name it.
+class TypedProductOracle : public GatedProductOracle {
+ public:
+  explicit TypedProductOracle(const char* type) : type_(type) {}
+
+  Problem make(const Values& parameters, std::uint64_t seed) const override {
+    return MlpOracle::make(completed(parameters), seed);
+  }
+  Work work(const Values& parameters) const override {
+    return MlpOracle::work(completed(parameters));
+  }
+
+ private:
+  Values completed(Values parameters) const {
+    parameters.try_emplace("type", std::string(type_));
+    return parameters;
+  }
+
+  const char* type_;
+};
+
+class FloatProductOracle : public TypedProductOracle {
+ public:
+  FloatProductOracle() : TypedProductOracle("float") {}
+};
+
+class HalfProductOracle : public TypedProductOracle {
+ public:
+  HalfProductOracle() : TypedProductOracle("half") {}
+};
+
 ROOFLAB_ORACLE("mlp", MlpOracle)
+ROOFLAB_ORACLE("gated_product", GatedProductOracle)
+ROOFLAB_ORACLE("gated_product_float", FloatProductOracle)
+ROOFLAB_ORACLE("gated_product_half", HalfProductOracle)
 
 }  // namespace
 }  // namespace rooflab

@@ -319,11 +319,8 @@ class ProfileOracle : public Oracle {
     const bool is_given =
         function == "profile_workload" || function == "classify" || parameters.contains("events");
     if (is_given) return problem;
-    const TraceShape shape{integer(parameters, "launches"), integer(parameters, "streams"),
-                           real(parameters, "kernel_us"), real(parameters, "launch_us"),
-                           integer(parameters, "synchronise_every", 0)};
     Random random(seed);
-    problem.parameters["events"] = to_text(make_trace(shape, random));
+    problem.parameters["events"] = to_text(make_trace(trace_shape(parameters), random));
     return problem;
   }
 

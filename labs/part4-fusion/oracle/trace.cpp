@@ -9,6 +9,8 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "labs/oracle_support/parameters.h"
+
 namespace rooflab {
 namespace {
 
@@ -229,6 +231,29 @@ std::string to_text(const Trace& trace) {
         << ' ' << event.correlation << ' ' << event.name << '\n';
   }
   return out.str();
+}
+
+Trace trace_of(const simgpu::Activity& activity) {
+  Trace trace;
+  for (const simgpu::KernelRecord& kernel : activity.kernels) {
+    trace.push_back({"kernel", kernel.start_us, kernel.time.total_us,
+                     static_cast<std::int64_t>(kernel.stream), 0, kernel.name});
+  }
+  for (const simgpu::MemoryRecord& memory : activity.memory) {
+    const bool set = memory.operation == simgpu::MemoryOperation::set;
+    trace.push_back({set ? "memset" : "copy", memory.start_us, memory.time_us,
+                     static_cast<std::int64_t>(memory.stream), 0,
+                     set ? "Memset (Device)"
+                         : std::string("Memcpy (") + simgpu::name_of(memory.operation) + ")"});
+  }
+  std::ranges::stable_sort(trace, {}, &TraceEvent::start_us);
+  return trace;
+}
+
+TraceShape trace_shape(const Values& parameters) {
+  return {integer(parameters, "launches"), integer(parameters, "streams"),
+          real(parameters, "kernel_us"), real(parameters, "launch_us"),
+          integer(parameters, "synchronise_every", 0)};
 }
 
 Trace make_trace(const TraceShape& shape, Random& random) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "labs/oracle_support/tensors.h"
+#include "simgpu/report.h"
 
 /// Profiles as the trusted side makes, writes and reads them. What they come to is computed here by
 /// a sweep over the moments at which events begin and end.
@@ -26,6 +27,9 @@ using Trace = std::vector<TraceEvent>;
 Trace parse_trace(const std::string& text);
 std::string to_text(const Trace& trace);
 
+/// What the device did, in order: no calls, and no correlations.
+Trace trace_of(const simgpu::Activity& activity);
+
 /// How a host fed a device.
 struct TraceShape {
   std::int64_t launches = 0;
@@ -34,6 +38,8 @@ struct TraceShape {
   double launch_us = 0;                ///< about the duration of a call that launches
   std::int64_t synchronise_every = 0;  ///< launches; 0: never
 };
+/// The shape that a case's parameters of these names give.
+TraceShape trace_shape(const Values& parameters);
 /// Calls of a host and what they put on the device, in the order in which a profiler delivers them:
 /// by their ends. All times are multiples of 1/8 us, so that sums of them are exact.
 Trace make_trace(const TraceShape& shape, Random& random);

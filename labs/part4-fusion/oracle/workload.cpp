@@ -6,6 +6,7 @@
 #include <string>
 
 #include "labs/oracle_support/evidence.h"
+#include "labs/oracle_support/refusal.h"
 #include "labs/part4-fusion/oracle/trace.h"
 
 namespace rooflab {
@@ -22,22 +23,6 @@ const std::map<std::string, std::int64_t>& least_counts() {
       {"gemm", 2},   {"elementwise", 9}, {"softmax", 1}, {"layernorm", 0},
       {"memory", 2}, {"other", 1},       {"total", 15}};
   return counts;
-}
-
-/// What the device did, in the words of profile.h.
-Trace trace_of(const simgpu::Activity& activity) {
-  Trace trace;
-  for (const simgpu::KernelRecord& kernel : activity.kernels) {
-    trace.push_back({"kernel", kernel.start_us, kernel.time.total_us, 0, 0, kernel.name});
-  }
-  for (const simgpu::MemoryRecord& memory : activity.memory) {
-    const bool set = memory.operation == simgpu::MemoryOperation::set;
-    trace.push_back({set ? "memset" : "copy", memory.start_us, memory.time_us, 0, 0,
-                     set ? "Memset (Device)"
-                         : std::string("Memcpy (") + simgpu::name_of(memory.operation) + ")"});
-  }
-  std::ranges::stable_sort(trace, {}, &TraceEvent::start_us);
-  return trace;
 }
 
 /// What the events of some iterations come to, for one of them.

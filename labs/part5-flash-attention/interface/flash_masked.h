@@ -2,8 +2,8 @@
 
 #include "attention_shape.h"
 
-/// Step 4 of flash attention: flash_online for lengths that are multiples of nothing, and with the
-/// causal mask and the window of AttentionShape. A query may see no key at all.
+/// Step 4 of flash attention: flash_online for lengths that are not multiples of a tile, and with
+/// the causal mask and the window of AttentionShape. A query may see no key at all.
 ///
 /// batch, query_heads and key_value_heads are 1, and head_dim is 64.
 ///

@@ -11,11 +11,11 @@
 ///   weights = softmax of the rows of scores, over the keys that each query sees, 0 elsewhere
 ///   out     = weights v
 ///
-/// The products are cuBLAS's, strided batched; the softmax is a kernel of yours. Scores lie in
-/// memory that you take with cudaMallocAsync and give back with cudaFreeAsync, both on `stream`.
-/// The weights take the place of the scores when T is float; otherwise they are T in an array of
-/// their own, since cuBLAS multiplies only elements of one type. Nothing else is allocated: the
-/// grader measures it. k and v have fewer than 2^31 elements here, and scores fewer than 2^30.
+/// cuBLAS computes the products, strided and batched; the softmax is a kernel of yours. The scores
+/// are in memory that you take with cudaMallocAsync and give back with cudaFreeAsync, both on
+/// `stream`. The weights take the place of the scores when T is float. Otherwise they are T in an
+/// array of their own, since cuBLAS multiplies only elements of one type. Allocate nothing else;
+/// the grader measures it. k and v have fewer than 2^31 elements here, and scores fewer than 2^30.
 ///
 /// T is float, __half or __nv_bfloat16. Runs on `stream` and need not wait.
 /// The handle may be left on `stream`; its pointer mode and math mode are as before when the

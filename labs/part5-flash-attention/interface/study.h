@@ -70,8 +70,8 @@ struct StudyRow {
 ///       traffic. That is standard_traffic for the one; for the other its arrays, each crossing
 ///       DRAM once, as if the chip held a whole head.
 ///
-/// Each time has at least one call before it to warm up. A study is of attention: the grader calls
-/// both functions once more at each length, and alone on arrays of its own, whose outputs it
-/// compares.
+/// Before each timed call there is at least one to warm up. The study must be of attention: the
+/// grader calls both functions once more at each length, and alone on arrays of its own, and checks
+/// those outputs.
 /// @return a row for each length
 std::vector<StudyRow> study(const StudyDevice& device, const std::filesystem::path& folder);

@@ -239,6 +239,42 @@ std::optional<Complaint> complaint_of_local_memory(const AttentionCase& c, std::
       "keep the scores of one tile, and forget them when they are used"};
 }
 
+Numbers with_transposed_blocks(const AttentionShape& shape, const Numbers& matrix) {
+  constexpr std::int64_t kBlock = 16;
+  Numbers transposed(matrix.size());
+  for (std::size_t i = 0; i < matrix.size(); ++i) {
+    const auto at = static_cast<std::int64_t>(i);
+    const std::int64_t column = at % shape.head_dim;
+    const std::int64_t row = at / shape.head_dim % shape.key_length;
+    const std::int64_t from_row = row / kBlock * kBlock + column % kBlock;
+    const std::int64_t from_column = column / kBlock * kBlock + row % kBlock;
+    if (from_row >= shape.key_length) continue;
+    const std::int64_t from = at + (from_row - row) * shape.head_dim + from_column - column;
+    transposed[i] = matrix[static_cast<std::size_t>(from)];
+  }
+  return transposed;
+}
+
+std::optional<Complaint> complaint_without_tensor_cores(const Work& work,
+                                                        const CallEvidence& evidence) {
+  for (const auto& [peak, flops] : work.flops) {
+    if (!peak.ends_with("_tensor")) continue;
+    double done = 0;
+    for (const simgpu::KernelRecord& kernel : evidence.activity.kernels) {
+      const auto found = kernel.counters.flops.find(peak);
+      if (found != kernel.counters.flops.end()) done += static_cast<double>(found->second);
+    }
+    if (done >= flops) continue;
+    return Complaint{
+        "RL0431",
+        "not all products are computed on tensor cores" +
+            Evidence{message(": they did ", done, " FLOPs of at least ", flops)},
+        "load the operands with load_a, load_b and load_b_transposed of fragments.h and multiply "
+        "them with multiply_add"};
+  }
+  return std::nullopt;
+}
+
 std::vector<SpeedRemark> forfeiting(const std::vector<Complaint>& complaints) {
   std::vector<SpeedRemark> remarks;
   for (const Complaint& complaint : complaints) remarks.push_back({complaint, true});

@@ -55,6 +55,15 @@ std::uint64_t extra_memory(const AttentionCase& c, const CallEvidence& evidence)
 std::optional<Complaint> complaint_of_local_memory(const AttentionCase& c, std::int64_t parts,
                                                    const CallEvidence& evidence);
 
+/// Keys or values, (batch, key_value_heads, key_length, head_dim), whose blocks of 16 x 16 are
+/// transposed, as far as they are there: what comes of loading a fragment the wrong way round.
+Numbers with_transposed_blocks(const AttentionShape& shape, const Numbers& matrix);
+
+/// Whether tensor cores did less than the work of a case in half precision or bf16, both products
+/// of it.
+std::optional<Complaint> complaint_without_tensor_cores(const Work& work,
+                                                        const CallEvidence& evidence);
+
 /// The same complaints of a timed call, which then has no points.
 std::vector<SpeedRemark> forfeiting(const std::vector<Complaint>& complaints);
 

@@ -20,6 +20,8 @@ class AttentionOracle : public Oracle {
   std::vector<KnownMistake> mistakes(const Problem& problem) const override;
 
  protected:
+  /// Fragments of keys or of values that are loaded the wrong way round.
+  std::vector<KnownMistake> mistakes_of_fragments(const Problem& problem) const;
   AttentionCase read(const Values& parameters) const {
     return AttentionCase::read(parameters, has_log_sum_exp_);
   }

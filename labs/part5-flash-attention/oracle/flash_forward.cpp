@@ -43,7 +43,29 @@ class FlashOracle : public AttentionOracle {
   }
 };
 
+/// The same with both products on tensor cores.
+class TensorCoresOracle : public FlashOracle {
+ public:
+  std::vector<KnownMistake> mistakes(const Problem& problem) const override {
+    std::vector<KnownMistake> known = AttentionOracle::mistakes(problem);
+    for (KnownMistake& mistake : mistakes_of_fragments(problem)) {
+      known.push_back(std::move(mistake));
+    }
+    return known;
+  }
+
+  std::vector<Complaint> judge(const Problem& problem,
+                               const CallEvidence& evidence) const override {
+    std::vector<Complaint> complaints = FlashOracle::judge(problem, evidence);
+    if (!judges_structure(problem.parameters) || !evidence.keeps_records) return complaints;
+    const auto complaint = complaint_without_tensor_cores(work(problem.parameters), evidence);
+    if (complaint) complaints.push_back(*complaint);
+    return complaints;
+  }
+};
+
 ROOFLAB_ORACLE("flash_forward", FlashOracle)
+ROOFLAB_ORACLE("flash_tensor_cores", TensorCoresOracle)
 
 }  // namespace
 }  // namespace rooflab

@@ -1,5 +1,8 @@
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <string>
+#include <utility>
 
 #include "labs/oracle_support/evidence.h"
 #include "labs/oracle_support/known_mistakes.h"
@@ -14,18 +17,23 @@ namespace {
 
 constexpr std::int64_t kTile = 32;
 constexpr std::int64_t kHeadDim = 64;
+constexpr double kTensorCoreUnit = 0x1p-23;  // an ulp: tensor cores truncate
 
-/// scores (32, 32) = scale * q (32, 64) k (32, 64)^T.
+/// scores (32, 32) = scale * q (32, 64) k (32, 64)^T, with q and k of one type.
 class ScoresOracle : public Oracle {
  public:
+  /// `unit` is the rounding error of each addition of two products.
+  ScoresOracle(ElementType type, std::string peak, double unit)
+      : type_(type), peak_(std::move(peak)), unit_(unit) {}
+
   Problem make(const Values& parameters, std::uint64_t seed) const override {
     Problem problem{parameters, {}};
     Random random(seed);
     const double scale = draw_attention_scale(problem.parameters, "scale", kHeadDim, seed);
     const double spread = 2 / (scale * std::sqrt(static_cast<double>(kHeadDim)));
     for (const auto& [name, deviation] : {std::pair{"q", spread}, {"k", 1.0}}) {
-      problem.tensors.push_back(random_tensor(name, ElementType::float32, Role::input,
-                                              {kTile, kHeadDim}, deviation, random));
+      problem.tensors.push_back(
+          random_tensor(name, type_, Role::input, {kTile, kHeadDim}, deviation, random));
     }
     problem.tensors.push_back(output("scores", ElementType::float32, {kTile, kTile}));
     return problem;
@@ -37,8 +45,10 @@ class ScoresOracle : public Oracle {
 
   Work work(const Values&) const override {
     constexpr double kProducts = kTile * kTile * kHeadDim;
-    constexpr double kElements = 2 * kTile * kHeadDim + kTile * kTile;
-    return {{{"fp32", 2 * kProducts}}, sizeof(float) * kElements};
+    constexpr double kInputs = 2 * kTile * kHeadDim;
+    constexpr double kScores = kTile * kTile;
+    return {{{peak_, 2 * kProducts}},
+            static_cast<double>(size_of(type_)) * kInputs + sizeof(float) * kScores};
   }
 
   std::vector<KnownMistake> mistakes(const Problem& problem) const override {
@@ -63,32 +73,33 @@ class ScoresOracle : public Oracle {
         "element d of key j is k[j * 64 + d]: a score is the dot product of a row of q and a row "
         "of k",
         {.scale = scale, .transposes_keys = true});
+    if (type_ != ElementType::float32) {
+      add("RL0412", "the fragments of the keys are not transposed",
+          "a key is a row of its tile and a column of k^T: load it with load_b_transposed",
+          {.scale = scale, .transposes_blocks = true});
+    }
     for (const std::int64_t columns : {kHeadDim - 1, kHeadDim / 2}) {
       add("RL0417",
           columns == kTile ? "only the first 32 columns of q and k are in the sums"
                            : "the last column of q and k is not in the sums",
-          "a row has 64 numbers, and the block 32 threads for each row: let every thread load two",
+          type_ == ElementType::float32 ? "a row has 64 numbers, and the block 32 threads for each "
+                                          "row: let every thread load "
+                                          "two"
+                                        : "a row has 64 numbers, four steps of 16",
           {.scale = scale, .columns = columns});
     }
     return mistakes.take();
   }
 
-  /// Each element is loaded once where both tiles are in shared memory, and 32 times where they are
-  /// not.
   std::vector<Complaint> judge(const Problem& problem,
                                const CallEvidence& evidence) const override {
     if (!judges_structure(problem.parameters) || !evidence.keeps_records) return {};
-    constexpr double kLoadsOfAll = 2 * kTile * kHeadDim;
-    constexpr double kMostLoads = 2;  // of each element
-    const double loads = floats_loaded(evidence);
-    if (loads <= kMostLoads * kLoadsOfAll) return {};
-    return {{"RL0431",
-             "global memory is read as if there were no tiles" +
-                 Evidence{message(": each element of q and k is loaded ",
-                                  std::round(loads / kLoadsOfAll), " times")},
-             "copy both tiles to __shared__ arrays first, each element once, wait at "
-             "__syncthreads(), and multiply from there"}};
+    return complaints_of_structure(problem, evidence);
   }
+
+ protected:
+  virtual std::vector<Complaint> complaints_of_structure(const Problem& problem,
+                                                         const CallEvidence& evidence) const = 0;
 
  private:
   /// How scores come about. The defaults are right.
@@ -96,11 +107,16 @@ class ScoresOracle : public Oracle {
     double scale = 1;
     std::int64_t columns = kHeadDim;  ///< that are summed
     bool transposes_keys = false;
+    bool transposes_blocks = false;  ///< those of 16 x 16 of the keys
     bool swaps_output = false;
   };
 
-  static Expected scores_of(const Problem& problem, const Rule& rule) {
-    const Numbers q = widened(problem, "q"), k = widened(problem, "k");
+  Expected scores_of(const Problem& problem, const Rule& rule) const {
+    const Numbers q = widened(problem, "q");
+    Numbers k = widened(problem, "k");
+    if (rule.transposes_blocks) {
+      k = with_transposed_blocks({1, 1, 1, kTile, kTile, kHeadDim}, k);
+    }
     Computed scores;
     for (std::int64_t row = 0; row < kTile; ++row) {
       for (std::int64_t column = 0; column < kTile; ++column) {
@@ -118,20 +134,59 @@ class ScoresOracle : public Oracle {
         const double norms = std::sqrt(squares_of_q * squares_of_k);
         constexpr double kRoundings = 2;  // of the scale and of the product with it
         scores.value.push_back(rule.scale * sum);
-        scores.error.push_back(std::abs(rule.scale) *
-                               (sum_tolerance(kHeadDim, kFloat32Unit, norms) +
-                                kRoundings * kFloat32Unit * std::abs(sum)));
+        scores.error.push_back(std::abs(rule.scale) * (sum_tolerance(kHeadDim, unit_, norms) +
+                                                       kRoundings * kFloat32Unit * std::abs(sum)));
       }
     }
     return stored("scores", ElementType::float32, std::move(scores));
   }
+
+  ElementType type_;
+  std::string peak_;
+  double unit_;
 };
 
-/// Attention in fp32 whose cases name only what the step varies: one sequence, one head of 64
-/// elements, no mask and a tile of keys otherwise.
+/// In fp32, from tiles in shared memory.
+class TiledScoresOracle : public ScoresOracle {
+ public:
+  TiledScoresOracle() : ScoresOracle(ElementType::float32, "fp32", kFloat32Unit) {}
+
+ protected:
+  /// Each element is loaded once where both tiles are in shared memory, and 32 times where they are
+  /// not.
+  std::vector<Complaint> complaints_of_structure(const Problem&,
+                                                 const CallEvidence& evidence) const override {
+    constexpr double kLoadsOfAll = 2 * kTile * kHeadDim;
+    constexpr double kMostLoads = 2;  // of each element
+    const double loads = floats_loaded(evidence);
+    if (loads <= kMostLoads * kLoadsOfAll) return {};
+    return {{"RL0431",
+             "global memory is read as if there were no tiles" +
+                 Evidence{message(": each element of q and k is loaded ",
+                                  std::round(loads / kLoadsOfAll), " times")},
+             "copy both tiles to __shared__ arrays first, each element once, wait at "
+             "__syncthreads(), and multiply from there"}};
+  }
+};
+
+/// In half precision, on tensor cores.
+class MmaScoresOracle : public ScoresOracle {
+ public:
+  MmaScoresOracle() : ScoresOracle(ElementType::float16, "fp16_tensor", kTensorCoreUnit) {}
+
+ protected:
+  std::vector<Complaint> complaints_of_structure(const Problem& problem,
+                                                 const CallEvidence& evidence) const override {
+    const auto complaint = complaint_without_tensor_cores(work(problem.parameters), evidence);
+    return complaint ? std::vector{*complaint} : std::vector<Complaint>();
+  }
+};
+
+/// Attention whose cases name only what the step varies: one sequence, one head of 64 elements, no
+/// mask and a tile of keys otherwise.
 class StepOracle : public AttentionOracle {
  public:
-  StepOracle() : AttentionOracle(true) {}
+  explicit StepOracle(std::string type = "float") : AttentionOracle(true), type_(std::move(type)) {}
 
   Problem make(const Values& parameters, std::uint64_t seed) const override {
     return AttentionOracle::make(completed(parameters), seed);
@@ -141,29 +196,46 @@ class StepOracle : public AttentionOracle {
   }
   std::vector<KnownMistake> mistakes(const Problem& problem) const override {
     std::vector<KnownMistake> known = AttentionOracle::mistakes(problem);
+    const auto append = [&](std::vector<KnownMistake> mistakes) {
+      for (KnownMistake& mistake : mistakes) known.push_back(std::move(mistake));
+    };
     const AttentionCase c = read(problem.parameters);
-    if (c.mask.causal || c.shape.key_length < kTile) return known;
-    Mistakes of_lanes(expect(problem));
-    of_lanes.add(
-        "RL0482",
-        "each lane of a warp divides by the weights that it has summed itself, not by those "
-        "of the whole row",
-        "add the sums of all lanes that share a row, as warp_sum of warp.h does",
-        with_sums_of_lanes(c, problem));
-    for (KnownMistake& mistake : of_lanes.take()) known.push_back(std::move(mistake));
+    if (!c.mask.causal && c.shape.key_length >= kTile) append(mistakes_of_sums(c, problem));
+    if (c.type != ElementType::float32) append(mistakes_of_fragments(problem));
     return known;
   }
 
  private:
-  /// A lane has every 32nd key, and stores every 32nd column of out; lane 0 stores the log-sum-exp.
-  static std::vector<Expected> with_sums_of_lanes(const AttentionCase& c, const Problem& problem) {
+  std::vector<KnownMistake> mistakes_of_sums(const AttentionCase& c, const Problem& problem) const {
+    Mistakes mistakes(expect(problem));
+    const bool is_fragment = c.type != ElementType::float32;
+    mistakes.add(
+        "RL0482",
+        "each lane of a warp divides by the weights that it has summed itself, not by those "
+        "of the whole row",
+        "add the sums of all lanes that share a row, as warp_sum of warp.h does",
+        with_sums_of_lanes(c, problem, is_fragment ? RowLanes{4, 2} : RowLanes{kTile, 1}));
+    if (is_fragment) {
+      mistakes.add(
+          "RL0482", "both rows of a lane are divided by the sum of the first one",
+          "value[0] and value[1] of a fragment belong to the lane's first row, value[2] and "
+          "value[3] to the row 8 below: each has a sum of its own",
+          with_sums_of_first_rows(c, problem));
+    }
+    return mistakes.take();
+  }
+
+  /// A lane stores the columns of out that it has the keys of; lane 0 stores the log-sum-exp.
+  static std::vector<Expected> with_sums_of_lanes(const AttentionCase& c, const Problem& problem,
+                                                  const RowLanes& lanes) {
     std::vector<Expected> all;
-    for (std::int64_t lane = 0; lane < kTile; ++lane) {
+    for (std::int64_t lane = 0; lane < lanes.count; ++lane) {
       AttentionRule rule = c.rule();
-      rule.softmax = sum_of_lane(lane);
+      rule.softmax = sum_of_lane(lanes, lane);
       const std::vector<Expected> of_lane = c.expected(problem, rule);
       if (lane == 0) all = of_lane;
-      for (auto i = static_cast<std::size_t>(lane); i < all[0].value.size(); i += kTile) {
+      for (std::size_t i = 0; i < all[0].value.size(); ++i) {
+        if (lanes.owner(static_cast<std::int64_t>(i) % kHeadDim) != lane) continue;
         all[0].value[i] = of_lane[0].value[i];
         all[0].tolerance[i] = of_lane[0].tolerance[i];
       }
@@ -171,20 +243,58 @@ class StepOracle : public AttentionOracle {
     return all;
   }
 
-  static Values completed(Values parameters) {
+  /// Of 16 rows, the last 8 have the sums of the first 8.
+  static std::vector<Expected> with_sums_of_first_rows(const AttentionCase& c,
+                                                       const Problem& problem) {
+    constexpr std::int64_t kRows = 8;
+    std::map<std::int64_t, double> sums;
+    AttentionRule rule = c.rule();
+    rule.softmax = [&](const Scores& scores) {
+      Softmax softmax = right_softmax(scores);
+      sums[scores.query] = softmax.divisor;
+      return softmax;
+    };
+    c.expected(problem, rule);
+    rule.softmax = [&](const Scores& scores) {
+      Softmax softmax = right_softmax(scores);
+      const bool is_second = scores.query % (2 * kRows) >= kRows;
+      softmax.divisor = sums.at(scores.query - (is_second ? kRows : 0));
+      return softmax;
+    };
+    return c.expected(problem, rule);
+  }
+
+  Values completed(Values parameters) const {
     for (const char* name : {"batch", "query_heads", "key_value_heads"}) {
       parameters.try_emplace(name, std::int64_t{1});
     }
     parameters.try_emplace("key_length", kTile);
     parameters.try_emplace("head_dim", kHeadDim);
     parameters.try_emplace("causal", std::int64_t{0});
-    parameters.try_emplace("type", std::string("float"));
+    parameters.try_emplace("type", type_);
     return parameters;
+  }
+
+  std::string type_;
+};
+
+/// The same in half precision, on tensor cores.
+class MmaStepOracle : public StepOracle {
+ public:
+  MmaStepOracle() : StepOracle("half") {}
+
+  std::vector<Complaint> judge(const Problem& problem,
+                               const CallEvidence& evidence) const override {
+    if (!judges_structure(problem.parameters) || !evidence.keeps_records) return {};
+    const auto complaint = complaint_without_tensor_cores(work(problem.parameters), evidence);
+    return complaint ? std::vector{*complaint} : std::vector<Complaint>();
   }
 };
 
-ROOFLAB_ORACLE("flash_scores", ScoresOracle)
+ROOFLAB_ORACLE("flash_scores", TiledScoresOracle)
+ROOFLAB_ORACLE("flash_mma_scores", MmaScoresOracle)
 ROOFLAB_ORACLE("flash_step", StepOracle)
+ROOFLAB_ORACLE("flash_mma_step", MmaStepOracle)
 
 }  // namespace
 }  // namespace rooflab

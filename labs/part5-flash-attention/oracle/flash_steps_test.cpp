@@ -79,6 +79,60 @@ TEST(ScoresOracleTest, WantsEachElementToBeLoadedOnceWhereACaseAsksForIt) {
   EXPECT_EQ(complaints({}, 2 * 32 * 64 * 32), 0u);
 }
 
+TEST(ScoresOracleTest, InHalfPrecisionKnowsFragmentsThatAreNotTransposed) {
+  const Problem problem = step_oracle("flash_mma_scores")->make({}, 21);
+  const std::vector<double> q = widened(problem, "q"), k = widened(problem, "k");
+  const Expected& wrong =
+      out_of(step_oracle("flash_mma_scores")->mistakes(problem), "not transposed");
+  const double scale = std::get<double>(problem.parameters.at("scale"));
+  // What load_b in place of load_b_transposed multiplies: column n of a fragment is column n of the
+  // tile, of keys 16 block ... 16 block + 15.
+  double sum = 0;
+  const std::size_t row = 5, key = 16 + 3;
+  for (std::size_t d = 0; d < 64; ++d) {
+    sum += q[row * 64 + d] * k[(16 + d % 16) * 64 + d / 16 * 16 + key % 16];
+  }
+  EXPECT_NEAR(wrong.value[row * 32 + key], scale * sum, 1e-9 * std::abs(sum) + 1e-12);
+  EXPECT_THAT(codes_of_step("flash_mma_scores", {}),
+              IsSupersetOf({"RL0412", "RL0414", "RL0417", "RL0475"}));
+  EXPECT_EQ(step_oracle("flash_mma_scores")->work({}).flops.at("fp16_tensor"), 2.0 * 32 * 32 * 64);
+}
+
+TEST(ScoresOracleTest, InHalfPrecisionWantsAllProductsOnTensorCoresWhereACaseAsksForIt) {
+  const auto complaints = [](const char* name, const Values& parameters, const char* peak,
+                             std::uint64_t flops) {
+    CallEvidence evidence{.results = {}, .activity = {}, .keeps_records = true};
+    evidence.activity.kernels.emplace_back().counters.flops[peak] = flops;
+    const Problem problem = step_oracle(name)->make(parameters, 3);
+    return step_oracle(name)->judge(problem, evidence).size();
+  };
+  const Values asks = {{"judges_structure", std::int64_t{1}}};
+  constexpr std::uint64_t kScores = 2 * 32 * 32 * 64;
+  EXPECT_EQ(complaints("flash_mma_scores", asks, "fp16_tensor", kScores), 0u);
+  EXPECT_EQ(complaints("flash_mma_scores", asks, "fp16_tensor", kScores - 1), 1u);
+  EXPECT_EQ(complaints("flash_mma_scores", asks, "fp32", kScores), 1u);
+  EXPECT_EQ(complaints("flash_mma_scores", {}, "fp32", kScores), 0u);
+  Values softmax = asks;
+  softmax["query_length"] = std::int64_t{32};
+  EXPECT_EQ(complaints("flash_mma_step", softmax, "fp16_tensor", 2 * kScores), 0u);
+  EXPECT_EQ(complaints("flash_mma_step", softmax, "fp16_tensor", kScores), 1u);
+}
+
+TEST(StepOracleTest, KnowsTheSlipsOfFragments) {
+  const Values parameters = {{"query_length", std::int64_t{32}}};
+  const Problem problem = step_oracle("flash_mma_step")->make(parameters, 21);
+  const std::vector<KnownMistake> mistakes = step_oracle("flash_mma_step")->mistakes(problem);
+  const Expected right = step_oracle("flash_mma_step")->expect(problem).at(0);
+  const Expected& first_sums = out_of(mistakes, "both rows of a lane");
+  // Rows 0 to 7 are right, rows 8 to 15 are off by one factor each.
+  EXPECT_EQ(first_sums.value[7 * 64], right.value[7 * 64]);
+  const double factor = first_sums.value[9 * 64] / right.value[9 * 64];
+  EXPECT_GT(std::abs(factor - 1), 1e-3);
+  EXPECT_NEAR(first_sums.value[9 * 64 + 5], factor * right.value[9 * 64 + 5],
+              1e-9 * std::abs(right.value[9 * 64 + 5] * factor));
+  EXPECT_THAT(codes_of_step("flash_mma_step", parameters), IsSupersetOf({"RL0412", "RL0482"}));
+}
+
 TEST(StepOracleTest, IsFlashAttentionOfOneHead) {
   const Values named = {{"query_length", std::int64_t{64}}, {"key_length", std::int64_t{96}}};
   Values all = named;

@@ -3,11 +3,10 @@
 #include <cstdint>
 #include <map>
 #include <string>
-#include <string_view>
 #include <vector>
 
+#include "labs/oracle_support/recorded_calls.h"
 #include "labs/oracle_support/wrong_results.h"
-#include "simgpu/report.h"
 
 namespace rooflab {
 
@@ -40,27 +39,8 @@ struct LeastTraffic {
 };
 LeastTraffic least_traffic(AttentionForm form, int length);
 
-/// What the device recorded of one call.
-struct RecordedCall {
-  double busy_ms = 0;  ///< its kernels, one by one
-  double span_ms = 0;  ///< from the marker before it until the last of them has ended
-  int kernels = 0;
-  // Of all kernels, the library's too; infinite where one was cut short.
-  double flops = 0;
-  double loaded_bytes = 0, stored_bytes = 0;  ///< of global memory, as lanes ask for them
-  int allocations = 0;                        ///< of device memory
-};
-
-/// Adds up what a kernel did.
-void add(const simgpu::KernelRecord& kernel, RecordedCall& call);
-
 /// The calls that the adapter makes behind the study, one of each form and length, each behind a
 /// fill of a length of its own. A call that is not there has no kernels.
 std::map<std::string, RecordedCall> recorded_calls(const simgpu::Activity& activity);
-
-/// The first kernel of a timed call (of what lies between two events whose distance is asked for)
-/// that no call of the same form and length came before. Empty when there is none, or when other
-/// lengths launch kernels of the same name and grid.
-std::string first_kernel_that_is_timed_cold(const simgpu::Activity& activity);
 
 }  // namespace rooflab

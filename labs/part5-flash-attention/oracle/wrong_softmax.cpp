@@ -193,15 +193,14 @@ SoftmaxRule divided_after_each_tile(std::int64_t tile) {
   };
 }
 
-SoftmaxRule sum_of_lane(std::int64_t lane) {
+SoftmaxRule sum_of_lane(const RowLanes& lanes, std::int64_t lane) {
   return [=](const Scores& scores) {
-    constexpr std::int64_t kLanes = 32;
     Softmax softmax = right_softmax(scores);
     const double maximum = softmax.log_sum_exp - std::log(softmax.divisor);
     softmax.divisor = 0;
     for (std::size_t j = 0; j < softmax.weight.size(); ++j) {
       const std::int64_t key = scores.first + static_cast<std::int64_t>(j);
-      if (key % kLanes == lane) softmax.divisor += softmax.weight[j];
+      if (lanes.owner(key) == lane) softmax.divisor += softmax.weight[j];
     }
     softmax.log_sum_exp = maximum + std::log(softmax.divisor);
     return softmax;

@@ -34,8 +34,14 @@ SoftmaxRule tiles_not_rescaled(std::int64_t tile);
 SoftmaxRule rescaled_for_each_key(std::int64_t tile);
 /// The sum of the values is divided by that of the weights after each tile, not once at the end.
 SoftmaxRule divided_after_each_tile(std::int64_t tile);
-/// Divides by what `lane` of 32, which have the keys in turn, has summed, not by the whole sum.
-SoftmaxRule sum_of_lane(std::int64_t lane);
+/// Lanes that share a row: each has `neighbours` keys side by side, and they take turns.
+struct RowLanes {
+  std::int64_t count, neighbours;
+
+  std::int64_t owner(std::int64_t column) const { return column / neighbours % count; }
+};
+/// Divides by what `lane` has summed, not by the whole sum.
+SoftmaxRule sum_of_lane(const RowLanes& lanes, std::int64_t lane);
 /// The sums start anew with each tile: the last one is all that counts.
 SoftmaxRule last_tile_alone(std::int64_t tile);
 /// The keys behind the last one, up to a multiple of `tile`, are zeros and count with score 0.

@@ -2,12 +2,13 @@
 
 #include <chrono>
 
-double benchmark_latency(const std::function<void()>& fn, int n_warmup, int n_repeat) {
+Latency benchmark_latency(const std::function<void()>& fn, int n_warmup, int n_repeat) {
   for (int i = 0; i < n_warmup; ++i) fn();
   const auto start = std::chrono::steady_clock::now();
   for (int i = 0; i < n_repeat; ++i) fn();
   const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - start;
-  return time.count() / n_repeat;
+  const double mean = time.count() / n_repeat;
+  return {.mean = mean, .standard_deviation = 0, .median = mean};
 }
 
 MemoryUsage benchmark_memory(const std::function<void()>& fn) {

@@ -1,9 +1,12 @@
 #include "benchmark.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "toolkit/check.h"
 
@@ -35,16 +38,35 @@ bool has_passed(const Mark& mark) {
 
 }  // namespace
 
-double benchmark_latency(const std::function<void()>& fn, int n_warmup, int n_repeat) {
-  const Mark begin = new_mark(), end = new_mark();
+// Welford's running mean and sum of squares, and a median by partial sorting. An event stands on
+// each side of a call, so two between neighbours.
+Latency benchmark_latency(const std::function<void()>& fn, int n_warmup, int n_repeat) {
+  std::vector<std::pair<Mark, Mark>> marks;
+  for (int i = 0; i < n_repeat; ++i) marks.emplace_back(new_mark(), new_mark());
   repeat(n_warmup, fn);
-  CUDA_CHECK(cudaEventRecord(begin.get(), cudaStreamLegacy));
-  repeat(n_repeat, fn);
-  CUDA_CHECK(cudaEventRecord(end.get(), cudaStreamLegacy));
-  while (!has_passed(end)) std::this_thread::yield();
-  float milliseconds = 0;
-  CUDA_CHECK(cudaEventElapsedTime(&milliseconds, begin.get(), end.get()));
-  return static_cast<double>(milliseconds) / n_repeat;
+  for (auto& [begin, end] : marks) {
+    CUDA_CHECK(cudaEventRecord(begin.get(), cudaStreamLegacy));
+    fn();
+    CUDA_CHECK(cudaEventRecord(end.get(), cudaStreamLegacy));
+  }
+  while (!has_passed(marks.back().second)) std::this_thread::yield();
+
+  std::vector<float> all;
+  double mean = 0, squares = 0;
+  for (auto& [begin, end] : marks) {
+    float ms = 0;
+    CUDA_CHECK(cudaEventElapsedTime(&ms, begin.get(), end.get()));
+    all.push_back(ms);
+    const double before = ms - mean;
+    mean += before / static_cast<double>(all.size());
+    squares += before * (ms - mean);
+  }
+  const auto middle = [&all](std::size_t place) {
+    std::nth_element(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(place), all.end());
+    return static_cast<double>(all[place]);
+  };
+  return {mean, n_repeat > 1 ? std::sqrt(squares / (n_repeat - 1)) : 0.0,
+          0.5 * (middle(all.size() / 2) + middle((all.size() - 1) / 2))};
 }
 
 MemoryUsage benchmark_memory(const std::function<void()>& fn) {

@@ -86,3 +86,13 @@ Roof limiting_roof(const GpuWithL2& gpu, const Traffic& traffic) {
                           [](const auto& a, const auto& b) { return a.first < b.first; })
       ->second;
 }
+
+Utilisation utilisation(const Gpu& gpu, const Run& run) {
+  // The time that the work takes at a peak, over the time that it took.
+  const Seconds least = seconds_on(gpu, run.needed.flops, run.needed.bytes);
+  Utilisation shares;
+  shares.model_flops = least.arithmetic / run.seconds;
+  shares.hardware_flops = run.executed_flops / gpu.flops_per_second / run.seconds;
+  shares.bandwidth = least.traffic / run.seconds;
+  return shares;
+}

@@ -44,14 +44,12 @@ struct Sizes {
     seen = pass.key_length - oldest;
     pairs *= pass.batch;
     keys = pass.batch * seen * kv;
-    scores = tokens * layer.query_heads * seen;
   }
   Count tokens, q, kv;
   Count pairs = 0;    // of one head
   Count oldest = -1;  // position that some query sees
   Count seen = 0;     // keys of one sequence
   Count keys = 0;     // elements of the keys that are read, and of the values
-  Count scores = 0;   // elements of the rectangle
 };
 
 /// A linear layer for `tokens` rows.
@@ -83,98 +81,51 @@ Cost projections_cost(const DecoderLayer& layer, const ForwardPass& pass) {
   return sum(all);
 }
 
-Cost rmsnorm_cost(Count rows, Count width, Count bytes_per_element) {
-  return Ledger()
-      .flops(rows * width * 5)
-      .flops(rows * 3)
-      .moves(2, rows * width)
-      .moves(1, width)
-      .close(bytes_per_element);
-}
-
-Cost rope_cost(const DecoderLayer& layer, const ForwardPass& pass) {
-  const Sizes s(layer, pass);
-  const Count elements = s.tokens * (s.q + s.kv);
-  return Ledger().flops(elements / 2 * 6).moves(2, elements).close(layer.bytes_per_element);
-}
-
-Cost scores_cost(const DecoderLayer& layer, const ForwardPass& pass) {
+Cost attention_cost(const DecoderLayer& layer, const ForwardPass& pass) {
   const Sizes s(layer, pass);
   return Ledger()
-      .product(s.pairs, layer.query_heads, layer.head_dim)
-      .moves(1, s.tokens * s.q + s.keys + s.scores)
+      .product(s.pairs, layer.query_heads, layer.head_dim)  // scores
+      .flops(5 * s.pairs * layer.query_heads)               // softmax
+      .product(s.pairs, layer.head_dim, layer.query_heads)  // weighted sum
+      .moves(2, s.tokens * s.q)                             // queries and results
+      .moves(2, s.keys)                                     // keys and values
       .close(layer.bytes_per_element);
 }
 
-Cost softmax_cost(const DecoderLayer& layer, const ForwardPass& pass) {
-  const Sizes s(layer, pass);
-  return Ledger()
-      .flops(5 * s.pairs * layer.query_heads)
-      .moves(3, s.scores)  // reads
-      .moves(2, s.scores)  // writes
-      .close(layer.bytes_per_element);
-}
-
-Cost weighted_sum_cost(const DecoderLayer& layer, const ForwardPass& pass) {
-  return scores_cost(layer, pass);  // values for keys, results for queries
-}
-
-Cost attention_cost(const DecoderLayer& layer, const ForwardPass& pass, bool fused) {
-  Cost cost =
-      sum({scores_cost(layer, pass), softmax_cost(layer, pass), weighted_sum_cost(layer, pass)});
-  if (!fused) return cost;
-  const Sizes s(layer, pass);
-  cost.bytes =
-      Ledger().moves(2, s.tokens * s.q).moves(2, s.keys).close(layer.bytes_per_element).bytes;
-  return cost;
-}
-
-Cost geglu_cost(const DecoderLayer& layer, Count tokens, bool fused) {
-  const Count elements = tokens * layer.intermediate;
-  const Cost gelu = Ledger().flops(8 * elements).moves(2, elements).close(layer.bytes_per_element);
-  const Cost times = Ledger().flops(elements).moves(3, elements).close(layer.bytes_per_element);
-  Cost both = gelu + times;
-  if (fused) both.bytes = times.bytes;
-  return both;
-}
-
-Cost mlp_cost(const DecoderLayer& layer, const ForwardPass& pass, bool fused) {
+Cost mlp_cost(const DecoderLayer& layer, const ForwardPass& pass) {
   const Sizes s(layer, pass);
   std::vector<Cost> all(
       3, linear(s.tokens, layer.hidden, layer.intermediate, layer.bytes_per_element));
-  all.push_back(geglu_cost(layer, s.tokens, fused));
+  const Count gated = s.tokens * layer.intermediate;
+  all.push_back(Ledger().flops(9 * gated).moves(3, gated).close(layer.bytes_per_element));
   return sum(all);
 }
 
-Cost residual_cost(const DecoderLayer& layer, const ForwardPass& pass) {
-  const Count elements = Sizes(layer, pass).tokens * layer.hidden;
-  return Ledger().flops(elements).moves(3, elements).close(layer.bytes_per_element);
-}
-
-Cost layer_cost(const DecoderLayer& layer, const ForwardPass& pass, bool fused) {
+Cost layer_cost(const DecoderLayer& layer, const ForwardPass& pass) {
   const Sizes s(layer, pass);
   const Count bytes = layer.bytes_per_element;
-  std::vector<Cost> all(4, rmsnorm_cost(s.tokens, layer.hidden, bytes));
-  all.push_back(rmsnorm_cost(s.tokens * layer.query_heads, layer.head_dim, bytes));
-  all.push_back(rmsnorm_cost(s.tokens * layer.key_value_heads, layer.head_dim, bytes));
-  all.insert(all.end(), 2, residual_cost(layer, pass));
+  const auto norm = [&](Count rows, Count width) {
+    return Ledger().flops(rows * (5 * width + 3)).moves(1 + 2 * rows, width).close(bytes);
+  };
+  const Count hidden = s.tokens * layer.hidden;
+  const Count rotated = s.tokens * (s.q + s.kv);
+  std::vector<Cost> all(4, norm(s.tokens, layer.hidden));
+  all.push_back(norm(s.tokens * layer.query_heads, layer.head_dim));
+  all.push_back(norm(s.tokens * layer.key_value_heads, layer.head_dim));
+  all.insert(all.end(), 2, Ledger().flops(hidden).moves(3, hidden).close(bytes));
+  all.push_back(Ledger().flops(3 * rotated).moves(2, rotated).close(bytes));
   all.push_back(projections_cost(layer, pass));
-  all.push_back(rope_cost(layer, pass));
-  all.push_back(attention_cost(layer, pass, fused));
-  all.push_back(mlp_cost(layer, pass, fused));
+  all.push_back(attention_cost(layer, pass));
+  all.push_back(mlp_cost(layer, pass));
   return sum(all);
 }
 
 Cost prefill_cost(const DecoderLayer& layer, Count batch, Count length) {
-  return layer_cost(layer, {batch, length, length}, true);
+  return layer_cost(layer, {batch, length, length});
 }
 
 Cost decode_cost(const DecoderLayer& layer, Count batch, Count length) {
-  return layer_cost(layer, {batch, 1, length}, true);
-}
-
-Cost decode_without_cache_cost(const DecoderLayer& layer, Count batch, Count length) {
-  return prefill_cost(layer, batch, length);
+  return layer_cost(layer, {batch, 1, length});
 }
 
 Count kv_cache_bytes(const DecoderLayer& layer, Count batch, Count length) {

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "grader/contract/oracle.h"
+
+/// What the device saw of a GEMM study.
+namespace rooflab {
+
+/// One call of a GEMM at one size, as the device recorded it.
+struct RecordedGemm {
+  double busy_ms = 0;  ///< its kernels, one by one
+  double span_ms = 0;  ///< from the end of the marker before it until the last of them has ended
+  int kernels = 0;
+  // Of all kernels, the library's too; infinite where one was cut short.
+  double flops = 0;
+  /// Of global memory, as lanes ask for them; infinite for the library, which counts none.
+  double loaded_bytes = 0, stored_bytes = 0;
+  int earlier_launches = 0;  ///< of its first kernel in the study itself
+};
+
+/// "tiled 256".
+std::string name_of(std::string_view gemm, std::int64_t size);
+
+/// The calls that the adapter makes behind the study, by name: each one is enclosed by two fills
+/// of a length of their own. A call that is not there has no kernels.
+std::map<std::string, RecordedGemm> recorded_gemms(const simgpu::Activity& activity,
+                                                   const std::vector<std::int64_t>& sizes,
+                                                   bool has_registers);
+
+}  // namespace rooflab

@@ -9,6 +9,7 @@
 #include "grader/author/starter.h"
 #include "grader/spec/files.h"
 #include "grader/spec/toml_reader.h"
+#include "grader/spec/work_log.h"
 
 namespace rooflab {
 namespace {
@@ -89,6 +90,8 @@ class Collector {
     const std::string name = file.filename().string();
     if (name == "hidden.toml") {
       add_hidden_cases(file);
+    } else if (name == kLoggedRunsFile) {
+      return;  // its last version is a solution, and is known as that
     } else if (is_secret(file)) {
       add_answer_key(file);
     } else {

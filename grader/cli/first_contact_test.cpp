@@ -157,7 +157,7 @@ TEST_F(FirstContactTest, ADamagedOrForeignStateCountsAsNoneAndIsReplaced) {
     std::filesystem::path found;
     for (const auto& entry :
          std::filesystem::recursive_directory_iterator(folder_.path() / "cache/runs")) {
-      if (entry.is_regular_file()) found = entry.path();
+      if (entry.path().extension() == ".json") found = entry.path();
     }
     return found;
   }();
@@ -176,6 +176,46 @@ TEST_F(FirstContactTest, ADamagedOrForeignStateCountsAsNoneAndIsReplaced) {
   foreign.replace(foreign.find(folder), folder.size(), "elsewhere");
   write_file_atomically(state, foreign);
   EXPECT_THAT(grade_mine().out, Not(HasSubstr("since the last run")));
+}
+
+TEST_F(FirstContactTest, ARunOfFilesThatHaveNotChangedSaysSo) {
+  const std::string said = "the files are those of your last run";
+  EXPECT_THAT(grade_mine().out, Not(HasSubstr(said))) << "there was none";
+  EXPECT_THAT(grade_mine().out, HasSubstr(said));
+  answer("sparse_peak", "\"z\"");
+  EXPECT_THAT(grade_mine().out, Not(HasSubstr(said)));
+  EXPECT_THAT(grade_mine().out, HasSubstr(said));
+}
+
+TEST_F(FirstContactTest, AGradeFromInsideTheSubmissionWritesItsReportBesideIt) {
+  const std::string grader = std::string(ROOFLAB_BINARY_DIR) + "/bin/grader";
+  const auto from = [&](const std::string& folder) {
+    return run_program({"sh", "-c",
+                        fmt::format("cd {} && '{}' --part 1 --task answers --device sim:a100 "
+                                    "--submission {}",
+                                    folder, grader, (folder_.path() / "mine").string())});
+  };
+  for (const char* folder : {"mine", "mine/part1-metrics"}) {
+    EXPECT_THAT(from(folder).out, HasSubstr((folder_.path() / "out/part1.html").string()));
+    EXPECT_FALSE(std::filesystem::exists(folder_.path() / folder / "out"));
+  }
+  EXPECT_THAT(from(".").out, HasSubstr(" · report out/part1.html"));
+}
+
+TEST_F(FirstContactTest, ATraceSaysHowToOpenIt) {
+  EXPECT_THAT(grade_mine({"--trace", "trace.json"}).out,
+              HasSubstr("trace trace.json: open it in https://ui.perfetto.dev"));
+}
+
+TEST_F(FirstContactTest, ALoggedRunIsOneWholeRunOfATimedKernel) {
+  const auto refused = [&](std::vector<std::string> more, const std::string& message) {
+    more.insert(more.end(), {"--submission", "mine", "--device", "sim:a100"});
+    expect_refusal(more, 2, message);
+  };
+  refused({"--part", "1", "--log", "faster"}, "name it with --task");
+  refused({"--task", "gemv", "--case", "1", "--log", "faster"}, "one whole run of a task");
+  refused({"--part", "1", "--task", "answers", "--log", "faster"}, "log one of gemm_naive");
+  refused({"--part", "1", "--task", "gemv", "--log"}, "say what you expect of this version");
 }
 
 TEST_F(FirstContactTest, HintsAreToldInEveryReport) {

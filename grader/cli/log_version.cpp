@@ -163,7 +163,7 @@ std::string VersionLog::keep(const GradeResult& result) {
                 .files = files_};
   std::vector<LoggedRun> all = runs_;
   all.push_back(run);
-  write_file_atomically(folder_ / kLoggedRunsFile, text_of(all));
+  write_file_atomically(folder_ / kLoggedRunsFile, logged_runs_text(all));
   if (entry_of(log_, version_).hypothesis.empty()) {
     write_file_atomically(log_file_, with_entry(written_, version_, hypothesis_));
   }

@@ -94,7 +94,7 @@ void add_grade_options(CLI::App& app, Options& options, Flags& flags) {
          "Keep the run in the part's work log, with what you expect of it")
       ->type_name("TEXT")
       ->expected(0, 1);
-  app.add_flag("--watch", options.watch, "Grade again whenever a file of the submission is saved");
+  app.add_flag("--watch", options.watch, "Grade tasks again whenever one of their files is saved");
   app.add_flag("--no-sandbox", flags.no_sandbox,
                "Run submissions with limits but without isolation");
 }

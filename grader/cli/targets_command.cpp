@@ -65,11 +65,22 @@ class PartTargets {
     }
   }
 
-  /// Measures what is missing or was measured of other sources, or all that was asked for.
+  /// Measures what is missing or was measured of other sources, or all that was asked for. The file
+  /// is written task by task, so that what is interrupted leaves what was known.
   void measure(const std::vector<gpu_spec::GpuSpec>& gpus, ProgressLine& progress) {
     forget_what_is_gone();
-    for (const TimedTask& task : tasks_) forget_other_sources(task);
-    for (const gpu_spec::GpuSpec& gpu : gpus) measure_on(gpu, progress);
+    for (const TimedTask& task : tasks_) {
+      if (!is_chosen(task) || task.naive.empty()) continue;
+      bool is_new = false;
+      for (const gpu_spec::GpuSpec& gpu : gpus) {
+        if (verify::cannot_run(*task.spec, gpu)) continue;
+        if (!options_.all && is_known(task, gpu)) continue;
+        progress.show(fmt::format("part {}: {} on {}", part_.number, task.spec->id, gpu.id));
+        measure_on(task, gpu);
+        is_new = true;
+      }
+      if (is_new) write_file_atomically(file(), targets_text(targets_));
+    }
   }
 
   /// A line for each case on each GPU, and what is missing as a sentence each.
@@ -113,38 +124,31 @@ class PartTargets {
     });
   }
 
-  void forget_other_sources(const TimedTask& task) {
-    for (const SpeedSpec& speed : task.spec->speeds) {
-      if (!earns(speed)) continue;
-      MeasuredCase& measured = targets_[{task.spec->id, speed.name}];
-      const std::string digest = digest_of(part_, task, speed, installation_.solutions());
-      if (measured.sources != digest) measured.reached.clear();
-      measured.sources = digest;
-    }
-  }
-
-  bool is_known(const TaskSpec& task, const gpu_spec::GpuSpec& gpu) {
-    return std::ranges::all_of(task.speeds, [&](const SpeedSpec& speed) {
-      const auto& reached = targets_[{task.id, speed.name}].reached;
-      return !earns(speed) || std::ranges::find(reached, gpu.id, &Reached::gpu) != reached.end();
+  bool is_known(const TimedTask& task, const gpu_spec::GpuSpec& gpu) const {
+    return std::ranges::all_of(task.spec->speeds, [&](const SpeedSpec& speed) {
+      const auto known = targets_.find({task.spec->id, speed.name});
+      return !earns(speed) ||
+             (known != targets_.end() && known->second.sources == digest(task, speed) &&
+              std::ranges::find(known->second.reached, gpu.id, &Reached::gpu) !=
+                  known->second.reached.end());
     });
   }
 
-  void measure_on(const gpu_spec::GpuSpec& gpu, ProgressLine& progress) {
-    std::optional<Grading> grading;
-    for (const TimedTask& task : tasks_) {
-      const bool is_wanted = options_.all || !is_known(*task.spec, gpu);
-      if (!is_chosen(task) || task.naive.empty() || !is_wanted) continue;
-      if (verify::cannot_run(*task.spec, gpu)) continue;
-      progress.show(fmt::format("part {}: {} on {}", part_.number, task.spec->id, gpu.id));
-      if (!grading) {
-        grading.emplace(installation_, GradingSetup{.part = part_.number,
-                                                    .device = "sim:" + gpu.id,
-                                                    .unlisted = UnlistedGpu::allow});
-      }
-      measure_task(task, gpu, *grading);
-      write_file_atomically(file(), targets_text(targets_));
+  std::string digest(const TimedTask& task, const SpeedSpec& speed) const {
+    return digest_of(part_, task, speed, installation_.solutions());
+  }
+
+  void measure_on(const TimedTask& task, const gpu_spec::GpuSpec& gpu) {
+    Grading grading(
+        installation_,
+        {.part = part_.number, .device = "sim:" + gpu.id, .unlisted = UnlistedGpu::allow});
+    for (const SpeedSpec& speed : task.spec->speeds) {
+      if (!earns(speed)) continue;
+      MeasuredCase& measured = targets_[{task.spec->id, speed.name}];
+      const std::string sources = digest(task, speed);
+      if (measured.sources != sources) measured = {.sources = sources, .reached = {}};
     }
+    measure_task(task, gpu, grading);
   }
 
   void measure_task(const TimedTask& task, const gpu_spec::GpuSpec& gpu, Grading& grading) {

@@ -73,7 +73,7 @@ TEST(AdviceTest, MemoryThatIsAllocatedInEachCallIsTold) {
             "cudaMallocAsync, whose pool has it at hand; best, need none. Without it 105 us, where "
             "the kernels' own work would limit (modelled)");
   activity.calls[0].time_us = activity.calls[2].time_us = 1;
-  EXPECT_THAT(advice(activity, {}, 107), Not(HasSubstr("allocating")));
+  EXPECT_THAT(advice(activity, {}, 107), testing::Not(testing::HasSubstr("allocating")));
 }
 
 TEST(AdviceTest, TiledProductLoadsTwoWordsForEachMultiplyAdd) {

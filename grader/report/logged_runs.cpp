@@ -122,7 +122,7 @@ std::vector<LoggedRun> logged_runs_in(const std::string& text) {
   return runs;
 }
 
-std::string text_of(const std::vector<LoggedRun>& runs) {
+std::string logged_runs_text(const std::vector<LoggedRun>& runs) {
   using Ordered = nlohmann::ordered_json;
   Ordered list = Ordered::array();
   for (const LoggedRun& run : runs) {

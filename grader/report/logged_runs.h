@@ -39,6 +39,6 @@ inline constexpr std::size_t kLargestVersion = std::size_t{64} << 10;
 std::vector<LoggedRun> logged_runs_in(const std::string& text);
 
 /// That file's text.
-std::string text_of(const std::vector<LoggedRun>& runs);
+std::string logged_runs_text(const std::vector<LoggedRun>& runs);
 
 }  // namespace rooflab

@@ -29,7 +29,7 @@ LoggedRun run_of(int version) {
 }
 
 TEST(LoggedRunsTest, RunsAreReadBackAsTheyWereWritten) {
-  const auto runs = logged_runs_in(text_of({run_of(1), run_of(3)}));
+  const auto runs = logged_runs_in(logged_runs_text({run_of(1), run_of(3)}));
   ASSERT_THAT(runs, SizeIs(2));
   EXPECT_EQ(runs[1].version, 3);
   EXPECT_EQ(runs[1].task, "scale");
@@ -45,7 +45,7 @@ TEST(LoggedRunsTest, AFileThatIsNoneHoldsNoRuns) {
   for (const std::string& text :
        {std::string(), std::string("runs"), std::string("[]"), std::string("{\"runs\": 3}"),
         "{\"runs\": " + std::string(100'000, '[') + std::string(100'000, ']') + "}",
-        text_of({run_of(1)}) + std::string(2'000'000, ' ')}) {
+        logged_runs_text({run_of(1)}) + std::string(2'000'000, ' ')}) {
     EXPECT_THAT(logged_runs_in(text), IsEmpty()) << text.substr(0, 40);
   }
 }
@@ -68,22 +68,22 @@ TEST(LoggedRunsTest, WhatIsNoRunIsLeftOut) {
 TEST(LoggedRunsTest, NoMoreVersionsAndCountersAreReadThanALogHolds) {
   std::vector<LoggedRun> many;
   for (int version = 1; version <= 40; ++version) many.push_back(run_of(version));
-  EXPECT_THAT(logged_runs_in(text_of(many)), SizeIs(kMostVersions));
+  EXPECT_THAT(logged_runs_in(logged_runs_text(many)), SizeIs(kMostVersions));
   LoggedRun run = run_of(1);
   for (int i = 0; i < 5000; ++i) run.counters["c" + std::to_string(i)] = i;
-  EXPECT_LE(logged_runs_in(text_of({run})).at(0).counters.size(), 300U);
+  EXPECT_LE(logged_runs_in(logged_runs_text({run})).at(0).counters.size(), 300U);
 }
 
 TEST(LoggedRunsTest, FilesThatLeadElsewhereOrAreTooLargeAreNotKept) {
   LoggedRun away = run_of(1);
   away.files[0].name = "../../etc/passwd";
-  EXPECT_THAT(logged_runs_in(text_of({away})).at(0).files, IsEmpty());
+  EXPECT_THAT(logged_runs_in(logged_runs_text({away})).at(0).files, IsEmpty());
   LoggedRun large = run_of(1);
   large.files[0].text.assign(kLargestVersion + 1, 'x');
-  EXPECT_THAT(logged_runs_in(text_of({large})).at(0).files, IsEmpty());
+  EXPECT_THAT(logged_runs_in(logged_runs_text({large})).at(0).files, IsEmpty());
   LoggedRun zero = run_of(1);
   zero.files[0].text.assign(3, '\0');
-  EXPECT_THAT(logged_runs_in(text_of({zero})).at(0).files, IsEmpty());
+  EXPECT_THAT(logged_runs_in(logged_runs_text({zero})).at(0).files, IsEmpty());
 }
 
 TEST(LoggedRunsTest, AHashTellsFilesApartByNameAndText) {

@@ -95,7 +95,9 @@ std::vector<std::string> work_log_lines(const WorkLog& log, std::size_t width) {
     if (version.has_run) {
       head += fmt::format("  {} of the roofline", format_percent(version.efficiency));
     }
-    if (!version.limiter.empty()) head += "  limited by " + one_line(version.limiter);
+    if (version.has_run && !version.limiter.empty()) {
+      head += "  limited by " + one_line(version.limiter);
+    }
     lines.push_back(head);
     add("expected", or_open(version.hypothesis));
     add("counter", counter_words(version));

@@ -81,6 +81,16 @@ TEST_F(CourseSpecTest, MayNameTheDeviceThatIsGradedOn) {
   }
 }
 
+TEST_F(CourseSpecTest, SaysHowManyVersionsOfAWorkLogAreGradedAgain) {
+  const std::string course = "title = 'O'\ngpus = ['a']\n";
+  EXPECT_EQ(load(course).versions_graded_again, 0);
+  EXPECT_EQ(load(course + "[work_log]\ngrade_again = 3\n").versions_graded_again, 3);
+  for (const char* value : {"-1", "13"}) {
+    EXPECT_THAT(complaint_about(course + "[work_log]\ngrade_again = " + value + "\n"),
+                testing::HasSubstr("write a number from 0 to 12"));
+  }
+}
+
 TEST_F(CourseSpecTest, WithoutAFileNothingIsChosen) {
   EXPECT_TRUE(course_spec_or_none(folder_ / "nowhere").gpus.empty());
 }

@@ -303,7 +303,7 @@ std::optional<simgpu::Code> read_starter_finds(TableReader& reader, const TaskSp
   const std::string text = reader.text_or("starter_finds", "");
   if (text.empty()) return std::nullopt;
   if (is_text(task)) {
-    throw reader.error("starter_finds", "the starter of a text has open answers",
+    throw reader.error("starter_finds", "a task without code has open answers in its starter",
                        "remove starter_finds");
   }
   const auto code = simgpu::Code::parse(text);

@@ -8,6 +8,8 @@
 #include <fstream>
 #include <string>
 
+#include "grader/spec/work_log.h"
+
 namespace rooflab {
 namespace {
 
@@ -273,6 +275,41 @@ TEST_F(PartTest, WithoutHiddenCasesAKitSaysHowManyThereAre) {
   EXPECT_EQ(load().tasks[1].hidden_elsewhere, 0);
 }
 
+TEST_F(PartTest, AWorkLogIsOfAKernelThatIsTimedAndHasItsPointsByHand) {
+  const std::string log = R"(
+[[task]]
+id = "worklog"
+title = "A log"
+kind = "worklog"
+file = "worklog.toml"
+points = 2
+hand_points = 6
+hints = ["one", "two", "three"]
+)";
+  const std::string file = "labs/part7-test/part.toml";
+  write(file, kGoodPart + log);
+  const PartSpec part = load();
+  const TaskSpec* task = work_log_task(part);
+  ASSERT_NE(task, nullptr);
+  EXPECT_EQ(maximum_points(*task), 2) << "points by hand are no part of it";
+  ASSERT_EQ(questions_for_people(*task).size(), 1U);
+  EXPECT_EQ(questions_for_people(*task)[0].id, "worklog");
+  EXPECT_EQ(questions_for_people(*task)[0].points, 6);
+  ASSERT_EQ(task->groups.size(), 2U);
+  EXPECT_EQ(task->groups[1].points, 1);
+  EXPECT_TRUE(may_be_logged(part.tasks[0]));
+  EXPECT_FALSE(may_be_logged(part.tasks[1])) << "it is no kernel";
+
+  EXPECT_THAT(error_after("points = 15", "points = 15\nhand_points = 1"),
+              HasSubstr("only a work log has points that are given by hand"));
+  write(file, kGoodPart + log + "[[task.case]]\nname = \"one\"\nexpect = { a = 1 }\n");
+  EXPECT_THAT([&] { load(); }, testing::ThrowsMessage<SpecError>(HasSubstr("has cases")));
+  std::string second = log;
+  second.replace(second.find("\"worklog\""), 9, "\"another\"");
+  write(file, kGoodPart + log + second);
+  EXPECT_THAT([&] { load(); }, testing::ThrowsMessage<SpecError>(HasSubstr("two work logs")));
+}
+
 TEST_F(PartTest, ListsThePartsInOrder) {
   write("labs/a-late-folder/part.toml", "number = 2\n");
   write("labs/toolkit/todo.h", "");
@@ -299,7 +336,8 @@ TEST_F(PartTest, EveryMistakeIsNamedWithFileLineAndRemedy) {
       error_after("points = 15", "pionts = 15"),
       file +
           ":11: task \"scale\": unknown key `pionts`; known keys are bonus, case, entry, file, "
-          "forbidden, group, hints, host_time_limit_s, id, kind, libraries, oracle, points, "
+          "forbidden, group, hand_points, hints, host_time_limit_s, id, kind, libraries, oracle, "
+          "points, "
           "question, "
           "ratio, speed, starter_finds, stream, "
           "time_limit_s, title, uses, withheld");
@@ -309,13 +347,13 @@ TEST_F(PartTest, EveryMistakeIsNamedWithFileLineAndRemedy) {
             file + ":11: there is no code RL2001; name one of docs/design/codes.md");
   EXPECT_EQ(
       error_after("points = 3", "starter_finds = \"RL0601\""),
-      file + ":54: the starter of an `answers` task has open questions; remove starter_finds");
+      file + ":54: a task without code has open answers in its starter; remove starter_finds");
   EXPECT_EQ(error_after("title = \"Scale\"\n", ""),
             file + ":4: task \"scale\": `title` is missing; add it");
   EXPECT_EQ(error_after("id = \"count\"", "id = \"scale\""),
             file + ":29: two tasks have the id \"scale\"; rename one");
   EXPECT_EQ(error_after("kind = \"values\"", "kind = \"value\""),
-            file + ":32: unknown kind \"value\"; use one of answers, kernel, values");
+            file + ":32: unknown kind \"value\"; use one of answers, kernel, values, worklog");
   EXPECT_EQ(error_after("file = \"scale.cu\"", "file = \"../scale.cu\""),
             file +
                 ":8: `file` \"../scale.cu\" is no plain file name; name a file in the part's own "

@@ -152,12 +152,12 @@ template <typename T, int kHeadDim>
 __global__ void __launch_bounds__(kThreads)
     flash_tensor_cores_kernel(const T* q, const T* k, const T* v, T* out, float* log_sum_exp,
                               AttentionShape shape) {
-  using Row = T[Tiles<kHeadDim>::kStride];
-  __shared__ __align__(16) Row tiles[2 * Tiles<kHeadDim>::kKeys];
+  using Tile = Tiles<kHeadDim>;
+  using Row = T[Tile::kStride];
+  __shared__ __align__(16) Row tiles[2 * Tile::kKeys];
   Row* const keys = tiles;
-  Row* const values = tiles + Tiles<kHeadDim>::kKeys;
-  static_assert(kQueries <= 2 * Tiles<kHeadDim>::kKeys,
-                "the queries have room where keys and values go");
+  Row* const values = tiles + Tile::kKeys;
+  static_assert(kQueries <= 2 * Tile::kKeys, "the queries have room where keys and values go");
 
   const QueryTile tile = query_tile_of_block(shape, kQueries);
   const int warp_row = threadIdx.x / 32 * kWarpRows;
@@ -168,26 +168,25 @@ __global__ void __launch_bounds__(kThreads)
   Queries<kHeadDim, T> queries;
 #pragma unroll
   for (int d = 0; d < kHeadDim; d += 16) {
-    load_a(&tiles[warp_row][d], Tiles<kHeadDim>::kStride, queries[d / 16]);
+    load_a(&tiles[warp_row][d], Tile::kStride, queries[d / 16]);
   }
 
   const float scale = shape.scale * kLog2E;
   Rows<kHeadDim> rows;
-  const int begin =
-      first_visible(tile.first_query, shape) / Tiles<kHeadDim>::kKeys * Tiles<kHeadDim>::kKeys;
+  const int begin = first_visible(tile.first_query, shape) / Tile::kKeys * Tile::kKeys;
   const int end = last_visible(tile.first_query + tile.query_count - 1, shape) + 1;
   // All of the block's queries see the keys from first_whole to before end_whole.
   const int first_whole = first_visible(tile.first_query + kQueries - 1, shape);
   const int end_whole = last_visible(tile.first_query, shape) + 1;
-  for (int key = begin; key < end; key += Tiles<kHeadDim>::kKeys) {
+  for (int key = begin; key < end; key += Tile::kKeys) {
     const size_t from = (tile.first_key_row + key) * kHeadDim;
     __syncthreads();  // nobody needs the tiles before any more
-    copy_tile<kThreads, Tiles<kHeadDim>::kKeys, kHeadDim>(k + from, shape.key_length - key, keys);
-    copy_tile<kThreads, Tiles<kHeadDim>::kKeys, kHeadDim>(v + from, shape.key_length - key, values);
+    copy_tile<kThreads, Tile::kKeys, kHeadDim>(k + from, shape.key_length - key, keys);
+    copy_tile<kThreads, Tile::kKeys, kHeadDim>(v + from, shape.key_length - key, values);
     __syncthreads();  // the tiles are complete
     Scores<kHeadDim> scores;
     multiply_q_k<kHeadDim>(queries, &keys[0][0], scores);
-    const bool sees_all = key >= first_whole && key + Tiles<kHeadDim>::kKeys <= end_whole;
+    const bool sees_all = key >= first_whole && key + Tile::kKeys <= end_whole;
     if (!sees_all) mask_scores<kHeadDim>(first_query, key, shape, scores);
     update_rows<kHeadDim>(scale, scores, rows);
     multiply_weights_v<kHeadDim>(scores, &values[0][0], rows);

@@ -79,7 +79,6 @@ class Arrays {
 };
 
 void pass_on(GuestCall& call, const std::string& kind, const std::vector<LayerStudyRow>& rows) {
-  call.result(kind + "_rows", static_cast<std::int64_t>(rows.size()));
   for (std::size_t i = 0; i < std::min<std::size_t>(rows.size(), 16); ++i) {
     const std::string name = kind + "_" + std::to_string(i) + "_";
     call.result(name + "batch", static_cast<std::int64_t>(rows[i].batch));

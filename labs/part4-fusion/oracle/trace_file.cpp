@@ -70,6 +70,10 @@ Trace slices_of(const std::string& text) {
                      member(event, "tid", std::int64_t{-1}),
                      0,
                      member(event, "name", std::string())};
+    if (!std::isfinite(slice.start_us) || !std::isfinite(slice.duration_us)) {
+      throw Refusal({"RL0451", "a slice of the trace has no start or no duration",
+                     "let rooflab::chrome_trace make the text"});
+    }
     if (event.contains("args")) {
       slice.correlation = member(event["args"], "correlation", std::int64_t{0});
     }

@@ -6,6 +6,7 @@
 #include <cctype>
 
 #include "grader/author/starter.h"
+#include "grader/cli/grading.h"
 #include "grader/pipeline/grade.h"
 #include "grader/report/text.h"
 #include "grader/spec/answers.h"

@@ -215,7 +215,9 @@ TEST_F(CliTest, AFunctionHasHintsOfItsOwn) {
             "count, hint 1 of 3: first\nhint 2 is an approach: " + again + " --hint\n");
   EXPECT_THAT(read_file(folder_.path() / "starter/part7-test/hints_used.toml"),
               EndsWith("\ncount = 1\n\"count/all\" = 1\n"));
-  expect_refusal(ask("al"), 2, "task count has no hints for al; it has them for count, all");
+  expect_refusal(
+      ask("cuont"), 2,
+      "task count has no hints for cuont; it has them for count, all; did you mean count?");
 }
 
 TEST_F(CliTest, HintsAreOfASubmissionAndSayWhatTheyCost) {

@@ -20,6 +20,17 @@ std::string words_of(std::string text) {
   return text;
 }
 
+/// The total, with bonus points told apart; where bonus tasks alone were graded, theirs.
+std::string score_html(const GradeResult& result) {
+  const auto of = [](double score, double most, const char* what) {
+    return fmt::format("<b>{}</b> of {} {}", format_points(score), format_points(most), what);
+  };
+  const std::string core = of(result.score(), result.max_score(), "points");
+  if (result.max_bonus() == 0) return core;
+  const std::string bonus = of(result.bonus(), result.max_bonus(), "bonus");
+  return result.max_score() > 0 ? core + ", and " + bonus : bonus + " points";
+}
+
 std::string header_html(const GradeResult& result) {
   std::string sandbox;
   for (const std::string& layer : result.sandbox)
@@ -33,17 +44,12 @@ std::string header_html(const GradeResult& result) {
   }
   return fmt::format(
       R"(<header><h1>Part {}, {}</h1>
-<p class="score"><b>{}</b> of {} points{}</p>
+<p class="score">{}</p>
 <p class="facts">{} · times are <b>{}</b>{} · seed {} · {}{}</p>{}</header>
 )",
-      result.part, escape_html(result.title), format_points(result.score()),
-      format_points(result.max_score()),
-      result.max_bonus() > 0 ? fmt::format(", and {} of {} bonus", format_points(result.bonus()),
-                                           format_points(result.max_bonus()))
-                             : "",
-      escape_html(result.device_name), escape_html(result.time_kind),
-      escape_html(peaks_words(result)), text_of(result.seed), escape_html(result.submission),
-      sandbox.empty() ? "" : " · sandbox: " + sandbox, notes);
+      result.part, escape_html(result.title), score_html(result), escape_html(result.device_name),
+      escape_html(result.time_kind), escape_html(peaks_words(result)), text_of(result.seed),
+      escape_html(result.submission), sandbox.empty() ? "" : " · sandbox: " + sandbox, notes);
 }
 
 /// "step 3 of 6" of a task that is one.

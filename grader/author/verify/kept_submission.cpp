@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "grader/spec/files.h"
+#include "grader/spec/work_log.h"
 
 namespace rooflab::verify {
 namespace {
@@ -52,7 +53,10 @@ std::vector<std::string> files_of(const PartSpec& part, const TaskSpec& task) {
 void write_files(const PartSpec& part, const std::string& task,
                  const std::filesystem::path& submission,
                  const std::function<std::string(const std::string& name)>& source_of) {
-  for (const std::string& name : files_of(part, *named_task(part, task))) {
+  const TaskSpec& spec = *named_task(part, task);
+  std::vector<std::string> names = files_of(part, spec);
+  if (spec.kind == TaskKind::worklog) names.emplace_back(kLoggedRunsFile);
+  for (const std::string& name : names) {
     write_file_atomically(submission / part.directory / name, source_of(name));
   }
 }

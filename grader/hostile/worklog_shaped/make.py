@@ -48,7 +48,7 @@ def make_numbers_that_are_none(_submission, part, _file):
 
 def make_versions_without_end(_submission, part, _file):
     runs = json.loads((part / RUNS).read_text())["runs"]
-    tiny = [{"version": n, "task": "gemm_naive", "time_us": 1} for n in range(13, 20_000)]
+    tiny = [{"version": n, "task": "gemm_naive", "time_us": 1} for n in range(13, 9_000)]
     write(part, json.dumps({"runs": runs + tiny}))
 
 

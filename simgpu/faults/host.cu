@@ -104,7 +104,7 @@ void on_device_from_host(bool wrong) {
   int* data = zeros<int>(64);
   cudaMemcpy(data, wrong ? on_host : zeros<int>(64), sizeof on_host, cudaMemcpyDeviceToDevice);
 }
-/// FAULT copy_too_long RL0308 invalid-api-use host "256 bytes has 256"
+/// FAULT copy_too_long RL0308 invalid-api-use host "256 bytes has only 256"
 void copy_too_long(bool wrong) {
   static int more[128];
   cudaMemcpy(zeros<int>(64), more, (wrong ? 65 : 64) * sizeof(int), cudaMemcpyHostToDevice);

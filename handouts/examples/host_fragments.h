@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "benchmark.h"
+#include "counters.h"
 #include "estimator.h"
 #include "fuser.h"
 #include "kv_cache.h"
@@ -51,6 +52,13 @@ struct Counts {
 
   void rl0406() {
 #include "RL0406.inc"
+  }
+
+  std::int64_t bytes_per_element, tokens, in_features, out_features, outputs;
+  Conv2d conv;
+
+  void rl0406_2() {
+#include "RL0406_2.inc"
   }
 
   void rl0407() {

@@ -25,13 +25,13 @@ bool is_same(const Value& got, const Value& right, double scale) {
   return std::abs(as_number(got) - number) <= kSame * std::max(std::abs(number), scale);
 }
 
-/// "; bytes should be 12 and is 10", of the first result that is wrong.
+/// "; bytes should be 12, not 10", of the first result that is wrong.
 Evidence evidence(const Values& got, const Values& right, double scale = 0) {
   const auto name = first_difference(got, right, scale);
   if (!name) return {};
   const auto found = got.find(*name);
   if (found == got.end()) return {"; there is no " + *name};
-  return {"; " + *name + " should be " + text_of(right.at(*name)) + " and is " +
+  return {"; " + *name + " should be " + text_of(right.at(*name)) + ", not " +
           text_of(found->second)};
 }
 

@@ -18,19 +18,19 @@ std::string told(std::int64_t flops, std::int64_t bytes) {
 }
 
 TEST(TermsTest, OneThatIsMissingOrThereTwiceIsNamed) {
-  EXPECT_EQ(told(90, 56), "the query norm is missing; bytes should be 60 and is 56");
-  EXPECT_EQ(told(110, 64), "the query norm is counted twice; bytes should be 60 and is 64");
-  EXPECT_EQ(told(100, 51), "the cache is missing; bytes should be 60 and is 51");
+  EXPECT_EQ(told(90, 56), "the query norm is missing; bytes should be 60, not 56");
+  EXPECT_EQ(told(110, 64), "the query norm is counted twice; bytes should be 60, not 64");
+  EXPECT_EQ(told(100, 51), "the cache is missing; bytes should be 60, not 51");
 }
 
 TEST(TermsTest, ThoseThatAddTheSameAreNamedTogether) {
   EXPECT_EQ(told(93, 54),
-            "the first residual or the second residual is missing; bytes should be 60 and is 54");
+            "the first residual or the second residual is missing; bytes should be 60, not 54");
 }
 
 TEST(TermsTest, TwoMayBeMissing) {
   EXPECT_EQ(told(85, 54),
-            "the query norm and the key norm are missing; bytes should be 60 and is 54");
+            "the query norm and the key norm are missing; bytes should be 60, not 54");
 }
 
 TEST(TermsTest, NumbersAndNamesOfOneCaseAreNotPublic) {
@@ -59,10 +59,10 @@ TEST(SlipsTest, AreFoundByAllTheyMake) {
     return complaint ? complaint->message.text : "";
   };
   EXPECT_EQ(cause({{"flops", std::int64_t{50}}, {"bytes", std::int64_t{60}}}, kRight),
-            "these are MACs; flops should be 100 and is 50");
+            "these are MACs; flops should be 100, not 50");
   EXPECT_EQ(cause({{"flops", std::int64_t{50}}, {"bytes", std::int64_t{61}}}, kRight), "");
   EXPECT_EQ(cause({{"roof", std::string("l2")}}, {{"roof", std::string("dram")}}),
-            "the L2 at DRAM's speed; roof should be \"dram\" and is \"l2\"");
+            "the L2 at DRAM's speed; roof should be \"dram\", not \"l2\"");
 }
 
 }  // namespace

@@ -373,7 +373,7 @@ class BenchmarkOracle : public Oracle {
               ? Sentence("allocated_bytes includes what was in use before the call")
               : Sentence("allocated_bytes is wrong");
       return {{"RL0429",
-               cause + Evidence{message("; it should be ", kept, " and is ", got_allocated)},
+               cause + Evidence{message("; it should be ", kept, ", not ", got_allocated)},
                "subtract what the pool had in use before the call from what it has after"}};
     }
     return {};
@@ -391,7 +391,7 @@ class BenchmarkOracle : public Oracle {
 
   static Complaint explain_peak(std::int64_t got, std::int64_t peak, std::int64_t held,
                                 std::int64_t earlier_peak) {
-    const Evidence evidence{message("; it should be ", peak, " bytes and is ", got)};
+    const Evidence evidence{message("; it should be ", peak, " bytes, not ", got)};
     if (got == earlier_peak || got == earlier_peak - held) {
       return {"RL0428", "peak_bytes is the peak of something that ran before the call" + evidence,
               "set the pool's high-water mark to 0 right before the call"};

@@ -24,11 +24,11 @@ Values sizes(const std::string& function, const std::map<std::string, std::int64
 TEST(CountersOracleTest, NamesTheArrayThatIsNotCounted) {
   const Values gemm = sizes("gemm_cost", {{"m", 7}, {"n", 5}, {"k", 3}});
   EXPECT_EQ(told(gemm, cost(105, 210, 4 * 36), cost(105, 210, 4 * 71)),
-            "C is missing; bytes should be 284 and is 144");
+            "C is missing; bytes should be 284, not 144");
   const Values linear =
       sizes("linear_cost", {{"tokens", 3}, {"in_features", 10}, {"out_features", 7}, {"bias", 1}});
   EXPECT_EQ(told(linear, cost(210, 420, 484), cost(210, 441, 512)),
-            "the bias is missing; bytes should be 512 and is 484");
+            "the bias is missing; bytes should be 512, not 484");
 }
 
 TEST(CountersOracleTest, NamesHowAConvolutionIsMiscounted) {
@@ -45,7 +45,7 @@ TEST(CountersOracleTest, NamesHowAConvolutionIsMiscounted) {
                                               {"groups", 1}});
   const Values right = cost(115605504, 231211008, 1753088);
   EXPECT_EQ(told(padded, cost(111513600, 223027200, 1724672), right),
-            "the padding is added on one side only; bytes should be 1753088 and is 1724672");
+            "the padding is added on one side only; bytes should be 1753088, not 1724672");
   EXPECT_EQ(told(padded, cost(1, 2, 3), right), "");
 }
 

@@ -347,8 +347,8 @@ class GemmStudyJudge {
     constexpr std::int64_t kNone = -1;
     const std::int64_t got = result(evidence_, name, kNone);
     if (got == right) return;
-    const Evidence evidence{message("; by the numbers of the chart ", name, " is ", right,
-                                    ", and it is said to be ", got)};
+    const Evidence evidence{message("; the numbers in your chart give ", name, " = ", right,
+                                    ", and you returned ", got)};
     if (got != 0) {
       constexpr double kExact = 1e-9;
       if (auto complaint = explained(static_cast<double>(got), kExact, slips, evidence)) {

@@ -52,7 +52,7 @@ Complaint explain_standard_deviation(double got, const std::vector<double>& time
   const auto n = static_cast<double>(times.size());
   const double right = standard_deviation_of(times);
   const Evidence evidence{
-      message("; it should be ", right, " ms and is ", got, ", of ", times.size(), " calls")};
+      message("; for these ", times.size(), " calls it should be ", right, " ms, not ", got)};
   constexpr const char* kFormula =
       "add up the squares of the distances from the mean, divide by n - 1, take the root";
   if (times.size() == 1) {
@@ -80,14 +80,15 @@ Complaint explain_standard_deviation(double got, const std::vector<double>& time
 Complaint explain_median(double got, const std::vector<double>& times) {
   const std::size_t half = times.size() / 2;
   const std::vector<double> in_order = sorted(times);
-  const Evidence evidence{message("; it should be ", median_of(times), " ms and is ", got)};
+  const Evidence evidence{message("; it should be ", median_of(times), " ms, not ", got)};
   constexpr const char* kAdvice =
       "sort the times; take the one in the middle, or the mean of the two in the middle";
   std::vector<Slip> slips = {{mean_of(times), "RL0439", "the median is the mean", kAdvice}};
   const Sentence unsorted("the times are not in order: this is what came halfway");
   if (times.size() % 2 == 0) {
     slips.push_back({(times[half - 1] + times[half]) / 2, "RL0439", unsorted, kAdvice});
-    const Sentence one("of an even number of calls this is one of the two middle ones");
+    const Sentence one(
+        "this is one of the two middle ones; the median of an even number of calls is their mean");
     slips.push_back({in_order[half], "RL0439", one, kAdvice});
     slips.push_back({in_order[half - 1], "RL0439", one, kAdvice});
   }

@@ -16,7 +16,7 @@ TEST(ModelOracleTest, TellsASmallestSizeThatIsRoundedDown) {
   const Values parameters{{"function", std::string("smallest_compute_bound_gemm")}};
   EXPECT_EQ(told(parameters, {{"n", std::int64_t{151}}}, {{"n", std::int64_t{152}}}),
             "the bound is rounded down, or to the nearest: this N is still memory-bound; n should "
-            "be 152 and is 151");
+            "be 152, not 151");
   EXPECT_EQ(told(parameters, {{"n", std::int64_t{76}}}, {{"n", std::int64_t{152}}}), "");
 }
 
@@ -31,9 +31,9 @@ TEST(ModelOracleTest, TellsTheBandwidthThatARoofWasComputedWith) {
   const Values right{{"roof", std::string("dram")}};
   EXPECT_EQ(told(triad, {{"roof", std::string("l2")}}, right),
             "this is the roof if the L2's bytes crossed at DRAM's bandwidth; roof should be "
-            "\"dram\" and is \"l2\"");
+            "\"dram\", not \"l2\"");
   EXPECT_EQ(told(triad, {{"roof", std::string("compute")}}, right),
-            "this is the roof that takes the shortest time; roof should be \"dram\" and is "
+            "this is the roof that takes the shortest time; roof should be \"dram\", not "
             "\"compute\"");
 }
 
@@ -52,8 +52,8 @@ TEST(ModelOracleTest, TellsWhichFlopsAUtilisationWasTakenFrom) {
   };
   const Values right = shares(0.2, 0.4, 0.5);
   EXPECT_EQ(told(run, shares(0.4, 0.4, 0.5), right),
-            "model FLOPs utilisation is taken from the executed FLOPs; model_flops should be 0.2 "
-            "and is 0.4");
+            "model FLOPs utilisation is taken from the executed FLOPs; model_flops should be 0.2, "
+            "not 0.4");
   EXPECT_THAT(told(run, shares(0.2, 0.2, 0.5), right), HasSubstr("taken from the needed FLOPs"));
   EXPECT_THAT(told(run, shares(0.4, 0.2, 0.5), right), HasSubstr("swapped"));
   EXPECT_THAT(told(run, shares(0.5, 0.4, 0.5), right), HasSubstr("not a share of the peak"));

@@ -113,7 +113,7 @@ class RmsNormOracle : public Oracle {
     for (std::size_t i = 0; i < y.value.size(); ++i) {
       y.error[i] += 64 * kFloat32Unit * (std::abs(in.x[i]) + std::abs(y.value[i]));
     }
-    mistakes.add("RL0461", "the mean of the row is taken off: this is LayerNorm",
+    mistakes.add("RL0461", "the mean of the row is subtracted: this is LayerNorm",
                  "RMSNorm divides by the root mean square and takes nothing off",
                  {stored("y", in.type, std::move(y))});
   }

@@ -25,7 +25,7 @@ Complaint unexplained(const Values& got, const Values& right, double scale) {
   const std::string wrong = first_difference(got, right, scale).value_or("");
   return {"RL0407",
           Sentence::of_all_cases(wrong + " is wrong") +
-              Evidence{message(": it should be ", number_of(right, wrong), " and is ",
+              Evidence{message(": it should be ", number_of(right, wrong), ", not ",
                                number_of(got, wrong))},
           "estimator.h says what each number is; compute this case by hand"};
 }
@@ -145,7 +145,7 @@ Complaints judge_kernels(const Values& parameters, const Values& results) {
   if (number_of(results, "kernels") != number_of(right, "kernels")) {
     return {{"RL0407",
              "the number of kernels is wrong" +
-                 Evidence{message(": it should be ", number_of(right, "kernels"), " and is ",
+                 Evidence{message(": it should be ", number_of(right, "kernels"), ", not ",
                                   number_of(results, "kernels"))},
              "operations with the same `kernel` are one kernel"}};
   }
@@ -172,7 +172,7 @@ double bytes_of_role(const EstimatedProgram& program, const std::string& role) {
 std::optional<Complaint> judge_mlp_kernels(const EstimatedProgram& right,
                                            const EstimatedProgram& got) {
   const auto wrong = [&](const std::string& what, double expected, double found) {
-    return Complaint{"RL0515", message(what, " should be ", expected, " and is ", found),
+    return Complaint{"RL0515", message(what, " should be ", expected, ", not ", found),
                      "draw the five operations and the arrays between them, then a line around "
                      "those that share a kernel"};
   };
@@ -187,7 +187,7 @@ std::optional<Complaint> judge_mlp_kernels(const EstimatedProgram& right,
             "RL0406",
             "matrix products are counted in MACs" +
                 Evidence{message("; matmul_flops", of, " should be ", expected[k].matmul_flops,
-                                 " and is ", found[k].matmul_flops)},
+                                 ", not ", found[k].matmul_flops)},
             "a multiply-accumulate step is two floating-point operations"};
       }
       return wrong("matmul_flops" + of, expected[k].matmul_flops, found[k].matmul_flops);
@@ -380,7 +380,7 @@ Complaints judge_explanation(const Values& parameters, const CallEvidence& evide
   if (got == finding) return {};
   return {{"RL0407",
            "the finding is another" +
-               Evidence{message(": it should be ", finding, " and is ", got,
+               Evidence{message(": it should be ", finding, ", not ", got,
                                 "; of the measured time ", busy / measured, " is roofline, ",
                                 idle / measured, " idle, ", rest / measured, " the rest")},
            "estimator.h lists the findings in the order in which to ask for them"}};

@@ -75,7 +75,7 @@ Complaints judge_counts(const Trace& trace, const CallEvidence& evidence) {
         {"RL0509",
          (all_events ? Sentence("calls and ranges of the host are counted with the device's work")
                      : Sentence("a count is wrong")) +
-             Evidence{message("; ", category, " should be ", right[category], " and is ", got)},
+             Evidence{message("; ", category, " should be ", right[category], ", not ", got)},
          "count the events of kind kernel, copy and memset, each in the category of its name"}};
   }
   return {};
@@ -184,7 +184,7 @@ Complaints judge_summary(const Trace& trace, const CallEvidence& evidence) {
   for (std::size_t i = 0; i < right.size() && first.text.empty(); ++i) {
     const Row got = row_from(evidence, i);
     if (equal(right[i], got)) continue;
-    first.text = message("; entry ", i, " should be ", told(right[i]), ", and is ", told(got));
+    first.text = message("; entry ", i, " should be ", told(right[i]), ", not ", told(got));
   }
   for (const auto& [rule, story] : slips) {
     if (summary_is(rows_of(trace, rule), evidence)) {
@@ -203,7 +203,7 @@ Complaints judge_top(const Trace& trace, const CallEvidence& evidence) {
   const std::string right = top({.kernels_only = true});
   const std::string got = result(evidence, "top_kernel", std::string("missing"));
   if (got == right) return {};
-  const Evidence told{message("; it should be ", quoted(right), " and is ", quoted(got))};
+  const Evidence told{message("; it should be ", quoted(right), ", not ", quoted(got))};
   constexpr const char* kAdvice = "add up the durations of all kernels of one name, then compare";
   const std::vector<Row> kernels = rows_of(trace, {.kernels_only = true});
   const auto own = std::ranges::find(kernels, got, &Row::name);

@@ -108,7 +108,7 @@ void judge_spread(const Values& parameters, const CallEvidence& evidence) {
   const auto check = [&](const char* name, double right, const std::vector<Slip>& slips) {
     const double got = result(evidence, name, std::nan(""));
     if (std::abs(got - right) <= kArithmetic * std::max(std::abs(right), mean)) return;
-    const Evidence told{message(": ", name, " should be ", right, " and is ", got)};
+    const Evidence told{message(": ", name, " should be ", right, ", not ", got)};
     if (auto known = explained(got, kArithmetic, slips, told)) throw Refusal(*std::move(known));
     throw Refusal({"RL0407", Sentence("a spread is wrong") + told,
                    "run_mlp.h says what the mean and the deviation are"});
@@ -197,7 +197,7 @@ class RunJudge {
       throw Refusal(
           {"RL0515",
            Sentence("an estimate is not that of the MLP which runs") +
-               Evidence{message(": ", name, " should be ", expected, " us and is ", got(name))},
+               Evidence{message(": ", name, " should be ", expected, " us, not ", got(name))},
            "call estimate(gated_mlp(...), machine) with 2 bytes for each element, one "
            "FLOP for each activation and the fusion that run_mlp.h names, and take its "
            "busy_seconds"});

@@ -268,8 +268,8 @@ void judge_pairs(const Trace& trace, const CallEvidence& evidence) {
   Evidence evidence_of_it{message("; there should be ", right.size(), " pairs and there are ",
                                   result<std::int64_t>(evidence, "pairs", -1))};
   if (*first < right.size()) {
-    evidence_of_it.text += message("; pair ", *first, " should be ", told(right[*first]),
-                                   ", and is ", told(pair_from(evidence, *first)));
+    evidence_of_it.text += message("; pair ", *first, " should be ", told(right[*first]), ", not ",
+                                   told(pair_from(evidence, *first)));
   }
   const std::tuple<PairRule, const char*, const char*> slips[] = {
       {{.across_streams = true},

@@ -94,7 +94,7 @@ std::vector<Complaint> judge_ends(const Report& right, double got) {
     if (!is(span_us)) continue;
     return {{"RL0509",
              Sentence::of_all_cases(cause) +
-                 Evidence{message("; span_us should be ", right.span_us, " us and is ", got)},
+                 Evidence{message("; span_us should be ", right.span_us, " us, not ", got)},
              "from the start of the first device event to the end of the last one that ends, "
              "copies and memsets among them, for one iteration"}};
   }
@@ -112,7 +112,7 @@ std::vector<Complaint> judge_times(const Report& right, const CallEvidence& evid
     return {{"RL0509",
              (all ? Sentence("a time is that of all recorded iterations together")
                   : Sentence("a time is wrong")) +
-                 Evidence{message(": ", name, " should be ", expected, " us and is ", got)},
+                 Evidence{message(": ", name, " should be ", expected, " us, not ", got)},
              what}};
   };
   auto complaints = judge("device_us", right.device_us,
@@ -155,7 +155,7 @@ std::vector<Complaint> judge_workload(const CallEvidence& evidence) {
   return {
       {"RL0509",
        "the top kernel is another" +
-           Evidence{message(": it should be ", quoted(right.top_kernel), " and is ", quoted(top))},
+           Evidence{message(": it should be ", quoted(right.top_kernel), ", not ", quoted(top))},
        "of the recorded events, with your top_kernel"}};
 }
 

@@ -17,6 +17,7 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 /// A submission with one file.
 class DiagnoseTest : public ::testing::Test {
@@ -98,6 +99,22 @@ help: every thread must finish reading a tile before any thread replaces it
   this case  grader --part 1 --task gemm_tiled --case 2 --seed 8812
   concept    grader explain RL0301
 )");
+}
+
+TEST_F(DiagnoseTest, OnlyARaceWithinOneWarpIsOfferedAWarpBarrier) {
+  simgpu::Finding race;
+  race.code = "RL0302";
+  race.name = "scores";
+  race.where = {"gemm_tiled.cu", 4, 9, {0, 0, 0}, {0, 2, 0}, 2, "reads 4 bytes"};
+  race.other = simgpu::AccessSite{"gemm_tiled.cu", 2, 5, {0, 0, 0}, {1, 2, 0}, 2, "writes 4 bytes"};
+  const Diagnostic within = explain_finding(race, context_, nullptr);
+  EXPECT_THAT(told(within), HasSubstr("both threads are of one warp"));
+  EXPECT_THAT(told(within), Not(HasSubstr("in the same way")));
+  EXPECT_THAT(within.help, HasSubstr("__syncwarp()"));
+  race.other->warp = 1;
+  const Diagnostic across = explain_finding(race, context_, nullptr);
+  EXPECT_THAT(told(across), Not(HasSubstr("one warp")));
+  EXPECT_THAT(across.help, Not(HasSubstr("__syncwarp()")));
 }
 
 TEST_F(DiagnoseTest, ALoopIsUnderlinedAsAWholeAndTwoBlocksAreBothNamed) {

@@ -48,6 +48,19 @@ bool updates_in_place(const std::string& line) {
   });
 }
 
+/// Whether both sides are threads of one warp. Where simgpu saw a pair of two warps race at this
+/// place, it tells that one.
+bool is_within_warp(const simgpu::Finding& finding) {
+  return finding.other && finding.other->by_thread && finding.where.by_thread &&
+         finding.where.warp == finding.other->warp && finding.where.warp != simgpu::kUnknownWarp &&
+         finding.where.block == finding.other->block;
+}
+
+/// Whether a store to shared memory and a read of it lack an order.
+bool is_order_of_shared(const simgpu::Finding& finding) {
+  return finding.code == "RL0301" || finding.code == "RL0302";
+}
+
 /// What helps against this use of memory without order more than what its code says; null when
 /// nothing does.
 const char* help_for_race(const simgpu::Finding& finding, const DiagnoseContext& context) {
@@ -61,6 +74,12 @@ const char* help_for_race(const simgpu::Finding& finding, const DiagnoseContext&
                : "blocks that add to one element need atomicAdd(address, value), which reads, adds "
                  "and stores in one step; or let each block store its own result, and add these up "
                  "in a second kernel";
+  }
+  if (is_order_of_shared(finding) && is_within_warp(finding)) {
+    return "__syncwarp() between the two accesses orders the threads of a warp, and only threads "
+           "of "
+           "one warp were found to meet here; where those of other warps use the same elements, it "
+           "takes __syncthreads()";
   }
   if (!are_both_stores(finding)) return nullptr;
   if (finding.code == "RL0304") {
@@ -148,7 +167,7 @@ std::string actor(const simgpu::AccessSite& site, bool with_block, bool hidden) 
 /// Whether the array's name says it better than its place: one in shared memory that is written too
 /// early or too late.
 bool goes_by_name(const simgpu::Finding& finding) {
-  return !finding.name.empty() && (finding.code == "RL0301" || finding.code == "RL0302");
+  return !finding.name.empty() && is_order_of_shared(finding);
 }
 
 /// The cause in a student's words where the array is known, else what the device says. A name may
@@ -166,13 +185,6 @@ std::string cause_of(const simgpu::Finding& finding, bool hidden) {
 bool has_more_to_say(const simgpu::Finding& finding) {
   const bool names_no_place = finding.code == "RL0204" || finding.code == "RL0309";
   return !finding.object.empty() && (goes_by_name(finding) || names_no_place);
-}
-
-/// Whether both sides are threads of one warp.
-bool is_within_warp(const simgpu::Finding& finding) {
-  return finding.other && finding.other->by_thread && finding.where.by_thread &&
-         finding.where.warp == finding.other->warp && finding.where.warp != simgpu::kUnknownWarp &&
-         finding.where.block == finding.other->block;
 }
 
 /// Whether it is about a matrix of a product of cuBLAS.
@@ -204,8 +216,7 @@ void add_details(Diagnostic& story, const simgpu::Finding& finding,
   const bool has_words_of_ours = goes_by_name(finding) || finding.code == "RL0313";
   if (has_words_of_ours && is_within_warp(finding)) {
     story.notes.emplace_back(
-        "both threads are of one warp, whose lanes run in any order since Volta; threads of "
-        "different warps meet here in the same way");
+        "both threads are of one warp, whose lanes run in any order since Volta");
   }
   if (finding.detail == simgpu::FindingDetail::past_end) {
     story.notes.emplace_back(

@@ -13,6 +13,7 @@
 namespace rooflab {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -638,6 +639,19 @@ TEST_F(DiagnoseTest, AMissingFunctionIsCalledNoInstruction) {
   simgpu::Finding missing;
   missing.code = "RL0312";
   missing.detail = simgpu::FindingDetail::lacks_function;
+TEST_F(DiagnoseTest, AQuotientThatWasCutToAWholeNumberIsToldWithBothNumbers) {
+  const auto message = [&](const Value& got, double right) {
+    return explain_results({{"intensity", got}}, {{"intensity", right}}, {}, CaseSpec{}, context_)
+        .message;
+  };
+  EXPECT_THAT(message(5.0, 5.25), AllOf(HasSubstr("intensity should be 5.25 and is 5"),
+                                        HasSubstr("the quotient was cut to a whole number")));
+  EXPECT_EQ(message(6.0, 5.25), "intensity is wrong") << "a ceiling has other causes";
+  EXPECT_EQ(message(0.0, 0.25), "intensity is wrong") << "many mistakes end at 0";
+  context_.hidden = true;
+  EXPECT_EQ(message(5.0, 5.25), "intensity is wrong");
+}
+
   EXPECT_THAT(explain_finding(missing, context_).help, HasSubstr("without this function"));
   missing.detail = simgpu::FindingDetail::none;
   EXPECT_THAT(explain_finding(missing, context_).help, HasSubstr("what is missing here"));

@@ -43,6 +43,13 @@ std::string relation_of_number(const Value& got, const Value& expected) {
     return " is the reciprocal of what it should be: a quotient is upside down";
   }
   if (near(ratio, -1)) return " has the wrong sign";
+  // A quotient below 1 becomes 0, and so do many other mistakes.
+  if (*g == std::trunc(*e) && *g != *e) {
+    return fmt::format(
+        " should be {} and is {}: the quotient was cut to a whole number, as C++ divides integers; "
+        "divide doubles",
+        text_of(expected), text_of(got));
+  }
   const double whole = std::round(ratio), parts = std::round(1 / ratio);
   if (whole >= 2 && near(ratio, whole)) {
     return fmt::format(" is wrong: {:.0f} times what it should be", whole);

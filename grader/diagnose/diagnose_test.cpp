@@ -463,6 +463,21 @@ TEST_F(DiagnoseTest, TwoStoresToOnePlaceNeedNoOrderButOneOwner) {
   EXPECT_THAT(help(), HasSubstr("barrier"));
   race.code = "RL0304";
   race.other->writes = true;
+TEST_F(DiagnoseTest, ASumThatStartsFromNothingWrittenIsToldToClearItsMemory) {
+  context_.sources["gemm_tiled.cu"] = "  atomicAdd(result, own);\n  y[i] += own;\n  own = x[i];\n";
+  simgpu::Finding finding;
+  finding.code = "RL0205";
+  finding.kernel = "sum";
+  const auto story_at = [&](std::uint32_t line) {
+    finding.where = {"gemm_tiled.cu", line, 3, {0, 0, 0}, {0, 0, 0}, 0, "reads 4 bytes"};
+    return explain_finding(finding, context_, nullptr);
+  };
+  EXPECT_THAT(story_at(1).help, HasSubstr("before the launch: cudaMemset(pointer, 0, bytes)"));
+  EXPECT_THAT(story_at(1).notes, IsEmpty()) << "a register helps no sum of all blocks";
+  EXPECT_THAT(story_at(2).help, AllOf(HasSubstr("cudaMemset"), HasSubstr("in a register")));
+  EXPECT_THAT(story_at(3).help, Not(HasSubstr("cudaMemset")));
+}
+
   EXPECT_THAT(help(), HasSubstr("let one block own each element"));
   EXPECT_THAT(explain_finding(race, context_).context, HasSubstr("case 64 x 64 x 64"));
 }

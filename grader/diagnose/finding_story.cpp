@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
+#include <string>
 #include <utility>
 
 #include "grader/diagnose/diagnose.h"
@@ -96,6 +98,24 @@ const char* help_for_race(const simgpu::Finding& finding, const DiagnoseContext&
 }
 
 /// By what its code leaves open.
+/// A line that adds to memory that nothing has written: the sum starts from whatever is there.
+std::optional<Advice> advice_for_sum(const simgpu::Finding& finding,
+                                     const DiagnoseContext& context) {
+  const std::string line = label_at(finding.where.file, finding.where.line, 0, "", context).excerpt;
+  if (line.find("atomic") != std::string::npos) {
+    return Advice{
+        "set the sum to 0 before the launch: cudaMemset(pointer, 0, bytes); cudaMalloc "
+        "does not clear memory",
+        ""};
+  }
+  if (!updates_in_place(line)) return std::nullopt;
+  return Advice{
+      "where this line adds to it, set it to 0 before the launch, cudaMemset(pointer, 0, "
+      "bytes), or add up in a register that starts at 0 and store once: cudaMalloc does "
+      "not clear memory",
+      ""};
+}
+
 Advice advice_for(const simgpu::Finding& finding, const DiagnoseContext& context) {
   using enum simgpu::FindingDetail;
   const char* const note = finding.code.note();
@@ -151,6 +171,9 @@ Advice advice_for(const simgpu::Finding& finding, const DiagnoseContext& context
         ""};
   }
   const char* const closer = help_for_race(finding, context);
+  if (finding.code == "RL0205") {
+    if (const auto advice = advice_for_sum(finding, context)) return *advice;
+  }
   return {closer != nullptr ? closer : finding.code.help(), note};
 }
 

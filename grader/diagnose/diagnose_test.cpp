@@ -358,6 +358,18 @@ TEST_F(DiagnoseTest, ACompilerThatWasEndedHeadsItsStory) {
 /// What a function threw, as the guest reports it.
 RunOutcome thrown(const std::string& text, Thrown at = {}) {
   RunOutcome outcome;
+TEST_F(DiagnoseTest, TooMuchSharedMemoryIsToldInDecimalsWithWhatMakesItLess) {
+  const std::string refused =
+      "ptxas error   : Entry function '_Z3bigPf' uses too much shared data (0xd200 bytes, 0xc000 "
+      "max)\n";
+  const Diagnostic story = explain_compile_error(refused, context_);
+  EXPECT_EQ(story.message, "a kernel declares 53760 bytes of shared memory, of at most 49152");
+  EXPECT_THAT(story.help, AllOf(HasSubstr("make the tiles smaller"), HasSubstr("Part 5, Step 6")));
+  EXPECT_THAT(
+      explain_compile_error("x.cu(2): error: uses too much shared data (0xd2\n", context_).help,
+      HasSubstr("start with the first message"));
+}
+
   outcome.end = RunOutcome::End::exception;
   outcome.detail = text;
   outcome.thrown = std::move(at);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "grader/diagnose/diagnose.h"
+#include "grader/diagnose/loop_order.h"
 #include "grader/diagnose/story.h"
 #include "grader/diagnose/stream_story.h"
 
@@ -97,7 +98,6 @@ const char* help_for_race(const simgpu::Finding& finding, const DiagnoseContext&
                "where the later value is the one that counts";
 }
 
-/// By what its code leaves open.
 /// A line that adds to memory that nothing has written: the sum starts from whatever is there.
 std::optional<Advice> advice_for_sum(const simgpu::Finding& finding,
                                      const DiagnoseContext& context) {
@@ -116,6 +116,7 @@ std::optional<Advice> advice_for_sum(const simgpu::Finding& finding,
       ""};
 }
 
+/// By what its code leaves open.
 Advice advice_for(const simgpu::Finding& finding, const DiagnoseContext& context) {
   using enum simgpu::FindingDetail;
   const char* const note = finding.code.note();
@@ -170,10 +171,10 @@ Advice advice_for(const simgpu::Finding& finding, const DiagnoseContext& context
         "block, the number of blocks has to be rounded up",
         ""};
   }
-  const char* const closer = help_for_race(finding, context);
   if (finding.code == "RL0205") {
     if (const auto advice = advice_for_sum(finding, context)) return *advice;
   }
+  const char* const closer = help_for_race(finding, context);
   return {closer != nullptr ? closer : finding.code.help(), note};
 }
 
@@ -208,6 +209,32 @@ std::string cause_of(const simgpu::Finding& finding, bool hidden) {
 bool has_more_to_say(const simgpu::Finding& finding) {
   const bool names_no_place = finding.code == "RL0204" || finding.code == "RL0309";
   return !finding.object.empty() && (goes_by_name(finding) || names_no_place);
+}
+
+/// A barrier stands between the store and the read of it: then the store is the next iteration's.
+void tell_next_iteration(Diagnostic& story, const simgpu::Finding& finding,
+                         const DiagnoseContext& context) {
+  const bool is_plain = finding.code == "RL0302" && finding.other && finding.other->writes &&
+                        finding.other->file == finding.where.file && story.labels.size() == 2;
+  if (!is_plain || !finding.where.inlined_at.empty() || !finding.other->inlined_at.empty()) return;
+  const auto source = context.sources.find(story.file);
+  if (source == context.sources.end()) return;
+  const auto loop_with = [&](const char* barrier) {
+    return loop_without_last_barrier(source->second, finding.other->line, finding.where.line,
+                                     barrier);
+  };
+  std::string barrier = "__syncthreads";
+  auto loop = loop_with("__syncthreads");
+  if (!loop && is_within_warp(finding)) {
+    barrier = "__syncwarp";
+    loop = loop_with("__syncwarp");
+  }
+  if (!loop) return;
+  story.labels.back().text += ", in the next iteration";
+  story.help = fmt::format(
+      "a barrier stands between the two, so the store is the next iteration's: put {}() at the end "
+      "of the loop of line {}, too, so that all have read before any thread stores again",
+      barrier, *loop);
 }
 
 /// Whether it is about a matrix of a product of cuBLAS.
@@ -300,6 +327,7 @@ Diagnostic explain_finding(const simgpu::Finding& finding, const DiagnoseContext
   const Advice advice = advice_for(finding, context);
   if (*advice.note != '\0') story.notes.emplace_back(advice.note);
   story.help = advice.help;
+  tell_next_iteration(story, finding, context);
   return story;
 }
 

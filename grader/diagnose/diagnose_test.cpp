@@ -13,10 +13,12 @@
 namespace rooflab {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 /// A submission with one file.
 class DiagnoseTest : public ::testing::Test {
@@ -98,6 +100,38 @@ help: every thread must finish reading a tile before any thread replaces it
   this case  grader --part 1 --task gemm_tiled --case 2 --seed 8812
   concept    grader explain RL0301
 )");
+}
+
+TEST_F(DiagnoseTest, OnlyARaceWithinOneWarpIsOfferedAWarpBarrier) {
+  simgpu::Finding race;
+  race.code = "RL0302";
+  race.name = "scores";
+  race.where = {"gemm_tiled.cu", 4, 9, {0, 0, 0}, {0, 2, 0}, 2, "reads 4 bytes"};
+  race.other = simgpu::AccessSite{"gemm_tiled.cu", 2, 5, {0, 0, 0}, {1, 2, 0}, 2, "writes 4 bytes"};
+  const Diagnostic within = explain_finding(race, context_, nullptr);
+  EXPECT_THAT(told(within), HasSubstr("both threads are of one warp"));
+  EXPECT_THAT(told(within), Not(HasSubstr("in the same way")));
+  EXPECT_THAT(within.help, HasSubstr("__syncwarp()"));
+  race.other->warp = 1;
+  const Diagnostic across = explain_finding(race, context_, nullptr);
+  EXPECT_THAT(told(across), Not(HasSubstr("one warp")));
+  EXPECT_THAT(across.help, Not(HasSubstr("__syncwarp()")));
+}
+
+TEST_F(DiagnoseTest, BehindABarrierTheStoreOfALoopIsTheNextIterations) {
+  context_.sources["gemm_tiled.cu"] =
+      "  for (int k = 0; k < n; ++k) {\n    ks[x] = K[k];\n    __syncthreads();\n"
+      "    score += ks[0];\n  }\n";
+  simgpu::Finding race;
+  race.code = "RL0302";
+  race.name = "ks";
+  race.where = {"gemm_tiled.cu", 4, 14, {0, 0, 0}, {0, 0, 0}, 0, "reads 4 bytes"};
+  race.other =
+      simgpu::AccessSite{"gemm_tiled.cu", 2, 5, {0, 0, 0}, {32, 0, 0}, 1, "writes 4 bytes"};
+  race.other->writes = true;
+  const Diagnostic story = explain_finding(race, context_, nullptr);
+  EXPECT_THAT(story.help, HasSubstr("__syncthreads() at the end of the loop of line 1"));
+  EXPECT_THAT(story.labels.at(1).text, HasSubstr("writes 4 bytes, in the next iteration"));
 }
 
 TEST_F(DiagnoseTest, ALoopIsUnderlinedAsAWholeAndTwoBlocksAreBothNamed) {
@@ -324,6 +358,18 @@ TEST_F(DiagnoseTest, ACompileErrorIsHeadedByTheFirstMessage) {
   EXPECT_EQ(explain_compile_error("Killed\n", context_).message, "gemm_tiled.cu does not compile");
 }
 
+TEST_F(DiagnoseTest, TooMuchSharedMemoryIsToldInDecimalsWithWhatMakesItLess) {
+  const std::string refused =
+      "ptxas error   : Entry function '_Z3bigPf' uses too much shared data (0xd200 bytes, 0xc000 "
+      "max)\n";
+  const Diagnostic story = explain_compile_error(refused, context_);
+  EXPECT_EQ(story.message, "a kernel declares 53760 bytes of shared memory, of at most 49152");
+  EXPECT_THAT(story.help, AllOf(HasSubstr("make the tiles smaller"), HasSubstr("Part 5, Step 6")));
+  EXPECT_THAT(
+      explain_compile_error("x.cu(2): error: uses too much shared data (0xd2\n", context_).help,
+      HasSubstr("start with the first message"));
+}
+
 TEST_F(DiagnoseTest, ACompilerThatWasEndedHeadsItsStory) {
   const auto message_of = [&](const std::string& said) {
     return explain_compile_error(said, context_).message;
@@ -415,6 +461,21 @@ TEST_F(DiagnoseTest, ACopyOfWhatNothingHasWrittenMakesOneThinkOfTheGrid) {
   EXPECT_THAT(copy.notes, IsEmpty());
   finding.kernel = "sum";
   EXPECT_THAT(explain_finding(finding, context_, nullptr).help, HasSubstr("does not clear memory"));
+}
+
+TEST_F(DiagnoseTest, ASumThatStartsFromNothingWrittenIsToldToClearItsMemory) {
+  context_.sources["gemm_tiled.cu"] = "  atomicAdd(result, own);\n  y[i] += own;\n  own = x[i];\n";
+  simgpu::Finding finding;
+  finding.code = "RL0205";
+  finding.kernel = "sum";
+  const auto story_at = [&](std::uint32_t line) {
+    finding.where = {"gemm_tiled.cu", line, 3, {0, 0, 0}, {0, 0, 0}, 0, "reads 4 bytes"};
+    return explain_finding(finding, context_, nullptr);
+  };
+  EXPECT_THAT(story_at(1).help, HasSubstr("before the launch: cudaMemset(pointer, 0, bytes)"));
+  EXPECT_THAT(story_at(1).notes, IsEmpty()) << "a register helps no sum of all blocks";
+  EXPECT_THAT(story_at(2).help, AllOf(HasSubstr("cudaMemset"), HasSubstr("in a register")));
+  EXPECT_THAT(story_at(3).help, Not(HasSubstr("cudaMemset")));
 }
 
 TEST_F(DiagnoseTest, ALeadingDimensionIsThatOfATileOrThatOfCublas) {
@@ -576,6 +637,19 @@ TEST_F(DiagnoseTest, AResultOffByAKnownFactorNamesTheCause) {
   EXPECT_EQ(story.code, Code("RL0406"));
   EXPECT_THAT(story.message, HasSubstr("a multiply-add counts as two"));
   EXPECT_THAT(story.evidence, Contains(HasSubstr("expected 16, got 8")));
+}
+
+TEST_F(DiagnoseTest, AQuotientThatWasCutToAWholeNumberIsToldWithBothNumbers) {
+  const auto message = [&](const Value& got, double right) {
+    return explain_results({{"intensity", got}}, {{"intensity", right}}, {}, CaseSpec{}, context_)
+        .message;
+  };
+  EXPECT_THAT(message(5.0, 5.25), AllOf(HasSubstr("intensity should be 5.25 and is 5"),
+                                        HasSubstr("the quotient was cut to a whole number")));
+  EXPECT_EQ(message(6.0, 5.25), "intensity is wrong") << "a ceiling has other causes";
+  EXPECT_EQ(message(0.0, 0.25), "intensity is wrong") << "many mistakes end at 0";
+  context_.hidden = true;
+  EXPECT_EQ(message(5.0, 5.25), "intensity is wrong");
 }
 
 TEST_F(DiagnoseTest, AKnownFactorHidesNoOtherWrongResult) {

@@ -43,6 +43,13 @@ std::string relation_of_number(const Value& got, const Value& expected) {
     return " is the reciprocal of what it should be: a quotient is upside down";
   }
   if (near(ratio, -1)) return " has the wrong sign";
+  // A quotient below 1 becomes 0, and so do many other mistakes.
+  if (*g == std::trunc(*e) && *g != *e) {
+    return fmt::format(
+        " should be {} and is {}: the quotient was cut to a whole number, as C++ divides integers; "
+        "divide doubles",
+        text_of(expected), text_of(got));
+  }
   const double whole = std::round(ratio), parts = std::round(1 / ratio);
   if (whole >= 2 && near(ratio, whole)) {
     return fmt::format(" is wrong: {:.0f} times what it should be", whole);
@@ -89,6 +96,25 @@ std::string first_error_text(const std::string& messages) {
   if (error == std::string::npos) return {};
   const std::size_t start = error + kError.size();
   return messages.substr(start, messages.find('\n', start) - start);
+}
+
+/// The shared memory that a kernel declares and that it may, in bytes, where ptxas refuses it:
+/// "uses too much shared data (0xd200 bytes, 0xc000 max)".
+std::optional<std::pair<std::uint64_t, std::uint64_t>> too_much_shared(
+    const std::string& messages) {
+  constexpr std::string_view kRefusal = "uses too much shared data (0x";
+  constexpr std::string_view kBetween = " bytes, 0x";
+  const std::size_t refusal = messages.find(kRefusal);
+  if (refusal == std::string::npos) return std::nullopt;
+  const char* const end = messages.data() + messages.size();
+  std::pair<std::uint64_t, std::uint64_t> bytes;
+  const auto used =
+      std::from_chars(messages.data() + refusal + kRefusal.size(), end, bytes.first, 16);
+  const std::string_view rest(used.ptr, static_cast<std::size_t>(end - used.ptr));
+  if (used.ec != std::errc() || !rest.starts_with(kBetween)) return std::nullopt;
+  const auto most = std::from_chars(used.ptr + kBetween.size(), end, bytes.second, 16);
+  if (most.ec != std::errc()) return std::nullopt;
+  return bytes;
 }
 
 /// Why the compiler was ended, where it was: the pipeline says so on a line of its own, the last.
@@ -311,6 +337,13 @@ Diagnostic explain_compile_error(const std::string& compiler_output,
     start = end + 1;
   }
   story.help = "start with the first message: later ones often follow from it";
+  if (const auto bytes = too_much_shared(compiler_output)) {
+    story.message = fmt::format("a kernel declares {} bytes of shared memory, of at most {}",
+                                bytes->first, bytes->second);
+    story.help =
+        "make the tiles smaller, or keep fewer of them; a block that needs more takes dynamic "
+        "shared memory (extern __shared__), as Part 5, Step 6, shows";
+  }
   return story;
 }
 

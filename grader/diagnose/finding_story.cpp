@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
+#include <string>
 #include <utility>
 
 #include "grader/diagnose/diagnose.h"
+#include "grader/diagnose/loop_order.h"
 #include "grader/diagnose/story.h"
 #include "grader/diagnose/stream_story.h"
 
@@ -48,6 +51,19 @@ bool updates_in_place(const std::string& line) {
   });
 }
 
+/// Whether both sides are threads of one warp. Where simgpu saw a pair of two warps race at this
+/// place, it tells that one.
+bool is_within_warp(const simgpu::Finding& finding) {
+  return finding.other && finding.other->by_thread && finding.where.by_thread &&
+         finding.where.warp == finding.other->warp && finding.where.warp != simgpu::kUnknownWarp &&
+         finding.where.block == finding.other->block;
+}
+
+/// Whether a store to shared memory and a read of it lack an order.
+bool is_order_of_shared(const simgpu::Finding& finding) {
+  return finding.code == "RL0301" || finding.code == "RL0302";
+}
+
 /// What helps against this use of memory without order more than what its code says; null when
 /// nothing does.
 const char* help_for_race(const simgpu::Finding& finding, const DiagnoseContext& context) {
@@ -62,6 +78,12 @@ const char* help_for_race(const simgpu::Finding& finding, const DiagnoseContext&
                  "and stores in one step; or let each block store its own result, and add these up "
                  "in a second kernel";
   }
+  if (is_order_of_shared(finding) && is_within_warp(finding)) {
+    return "__syncwarp() between the two accesses orders the threads of a warp, and only threads "
+           "of "
+           "one warp were found to meet here; where those of other warps use the same elements, it "
+           "takes __syncthreads()";
+  }
   if (!are_both_stores(finding)) return nullptr;
   if (finding.code == "RL0304") {
     return "let one block own each element: is the index the same in two blocks, or does a block "
@@ -74,6 +96,24 @@ const char* help_for_race(const simgpu::Finding& finding, const DiagnoseContext&
                "give each thread an element of its own"
              : "let one of the two store the element, or put __syncthreads() between them "
                "where the later value is the one that counts";
+}
+
+/// A line that adds to memory that nothing has written: the sum starts from whatever is there.
+std::optional<Advice> advice_for_sum(const simgpu::Finding& finding,
+                                     const DiagnoseContext& context) {
+  const std::string line = label_at(finding.where.file, finding.where.line, 0, "", context).excerpt;
+  if (line.find("atomic") != std::string::npos) {
+    return Advice{
+        "set the sum to 0 before the launch: cudaMemset(pointer, 0, bytes); cudaMalloc "
+        "does not clear memory",
+        ""};
+  }
+  if (!updates_in_place(line)) return std::nullopt;
+  return Advice{
+      "where this line adds to it, set it to 0 before the launch, cudaMemset(pointer, 0, "
+      "bytes), or add up in a register that starts at 0 and store once: cudaMalloc does "
+      "not clear memory",
+      ""};
 }
 
 /// By what its code leaves open.
@@ -131,6 +171,9 @@ Advice advice_for(const simgpu::Finding& finding, const DiagnoseContext& context
         "block, the number of blocks has to be rounded up",
         ""};
   }
+  if (finding.code == "RL0205") {
+    if (const auto advice = advice_for_sum(finding, context)) return *advice;
+  }
   const char* const closer = help_for_race(finding, context);
   return {closer != nullptr ? closer : finding.code.help(), note};
 }
@@ -148,7 +191,7 @@ std::string actor(const simgpu::AccessSite& site, bool with_block, bool hidden) 
 /// Whether the array's name says it better than its place: one in shared memory that is written too
 /// early or too late.
 bool goes_by_name(const simgpu::Finding& finding) {
-  return !finding.name.empty() && (finding.code == "RL0301" || finding.code == "RL0302");
+  return !finding.name.empty() && is_order_of_shared(finding);
 }
 
 /// The cause in a student's words where the array is known, else what the device says. A name may
@@ -168,11 +211,30 @@ bool has_more_to_say(const simgpu::Finding& finding) {
   return !finding.object.empty() && (goes_by_name(finding) || names_no_place);
 }
 
-/// Whether both sides are threads of one warp.
-bool is_within_warp(const simgpu::Finding& finding) {
-  return finding.other && finding.other->by_thread && finding.where.by_thread &&
-         finding.where.warp == finding.other->warp && finding.where.warp != simgpu::kUnknownWarp &&
-         finding.where.block == finding.other->block;
+/// A barrier stands between the store and the read of it: then the store is the next iteration's.
+void tell_next_iteration(Diagnostic& story, const simgpu::Finding& finding,
+                         const DiagnoseContext& context) {
+  const bool is_plain = finding.code == "RL0302" && finding.other && finding.other->writes &&
+                        finding.other->file == finding.where.file && story.labels.size() == 2;
+  if (!is_plain || !finding.where.inlined_at.empty() || !finding.other->inlined_at.empty()) return;
+  const auto source = context.sources.find(story.file);
+  if (source == context.sources.end()) return;
+  const auto loop_with = [&](const char* barrier) {
+    return loop_without_last_barrier(source->second, finding.other->line, finding.where.line,
+                                     barrier);
+  };
+  std::string barrier = "__syncthreads";
+  auto loop = loop_with("__syncthreads");
+  if (!loop && is_within_warp(finding)) {
+    barrier = "__syncwarp";
+    loop = loop_with("__syncwarp");
+  }
+  if (!loop) return;
+  story.labels.back().text += ", in the next iteration";
+  story.help = fmt::format(
+      "a barrier stands between the two, so the store is the next iteration's: put {}() at the end "
+      "of the loop of line {}, too, so that all have read before any thread stores again",
+      barrier, *loop);
 }
 
 /// Whether it is about a matrix of a product of cuBLAS.
@@ -204,8 +266,7 @@ void add_details(Diagnostic& story, const simgpu::Finding& finding,
   const bool has_words_of_ours = goes_by_name(finding) || finding.code == "RL0313";
   if (has_words_of_ours && is_within_warp(finding)) {
     story.notes.emplace_back(
-        "both threads are of one warp, whose lanes run in any order since Volta; threads of "
-        "different warps meet here in the same way");
+        "both threads are of one warp, whose lanes run in any order since Volta");
   }
   if (finding.detail == simgpu::FindingDetail::past_end) {
     story.notes.emplace_back(
@@ -266,6 +327,7 @@ Diagnostic explain_finding(const simgpu::Finding& finding, const DiagnoseContext
   const Advice advice = advice_for(finding, context);
   if (*advice.note != '\0') story.notes.emplace_back(advice.note);
   story.help = advice.help;
+  tell_next_iteration(story, finding, context);
   return story;
 }
 

@@ -192,6 +192,18 @@ TEST_F(SharedRaceTest, APairOfTwoWarpsIsToldRatherThanOneWithinAWarp) {
   EXPECT_EQ(found[0].other_warp, 0U);
 }
 
+TEST_F(SharedRaceTest, AReaderOfAnotherWarpIsToldRatherThanTheFirstOne) {
+  const auto own = [](std::uint64_t lane) { return 4 * lane; };
+  const auto reversed = [](std::uint64_t lane) { return 4 * (31 - lane); };
+  load(0, 1, reversed);
+  load(1, 1, reversed);
+  store(0, 2, own);
+  const std::vector<RawFinding> found = findings();
+  ASSERT_THAT(found, SizeIs(1));
+  EXPECT_EQ(found[0].warp, 0U);
+  EXPECT_EQ(found[0].other_warp, 1U);
+}
+
 TEST_F(SharedRaceTest, AWarpBarrierOrdersOnlyItsLanes) {
   const auto store_lane_1_then_read_by_lane_0 = [&](std::uint32_t barrier) {
     checkers_.block_barrier();

@@ -212,13 +212,18 @@ void MemoryRaces::access_lane(const WarpAccess& access, std::uint8_t lane, const
   }
 }
 
+/// One of two uses that races with an access; one of another warp before one of its own, so that a
+/// pair within a warp is told only where no other was seen.
 const MemoryRaces::Use* MemoryRaces::racing(const Use& first, const Use& second,
                                             const WarpAccess& access, std::uint8_t lane,
                                             const WarpOrder& order) {
+  const Use* within_warp = nullptr;
   for (const Use* use : {&first, &second}) {
-    if (!order.ordered(use->time, use->site.warp, use->site.lane, access.warp, lane)) return use;
+    if (order.ordered(use->time, use->site.warp, use->site.lane, access.warp, lane)) continue;
+    if (use->site.warp != access.warp) return use;
+    if (within_warp == nullptr) within_warp = use;
   }
-  return nullptr;
+  return within_warp;
 }
 
 /// A use that is ordered before this one need not be kept: who races with it races with this one

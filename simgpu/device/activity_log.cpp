@@ -20,6 +20,11 @@ void clip(AccessSite& site) {
   clip(site.action);
 }
 
+bool is_within_warp(const Finding& finding) {
+  return finding.other && finding.other->block == finding.where.block &&
+         finding.other->warp == finding.where.warp;
+}
+
 bool stores_for_host(const KernelRecord& record) {
   return record.time.terms.contains(Limiter::host_stores) ||
          record.time.terms.contains(Limiter::managed_stores);
@@ -118,7 +123,10 @@ void ActivityLog::add(Finding finding) {
   };
   const auto known = std::find_if(activity_.findings.begin(), activity_.findings.end(), same);
   if (known != activity_.findings.end()) {
-    known->occurrences += finding.occurrences;
+    const std::uint64_t occurrences = known->occurrences + finding.occurrences;
+    // A pair within a warp is told only where no other was seen: __syncwarp() helps only there.
+    if (is_within_warp(*known) && !is_within_warp(finding)) *known = std::move(finding);
+    known->occurrences = occurrences;
   } else if (activity_.findings.size() < kMostFindings) {
     activity_.findings.push_back(std::move(finding));
   }

@@ -40,6 +40,23 @@ TEST(ActivityLog, SumsUpWhatComesBehindTheRecordsThatItKeeps) {
   EXPECT_EQ(activity.memory[kMostRecords + 1].bytes, 1200U);
 }
 
+TEST(ActivityLog, OfOnePlaceAPairOfTwoWarpsIsKeptRatherThanOneWithinAWarp) {
+  ActivityLog log;
+  Finding within;
+  within.code = "RL0302";
+  within.where = {"tile.cu", 4, 9, {0, 0, 0}, {0, 0, 0}, 0, "reads 4 bytes"};
+  within.other = AccessSite{"tile.cu", 2, 5, {0, 0, 0}, {1, 0, 0}, 0, "writes 4 bytes"};
+  Finding across = within;
+  across.other->thread = {32, 0, 0};
+  across.other->warp = 1;
+  log.add(within);
+  log.add(across);
+  log.add(within);
+  ASSERT_EQ(log.activity().findings.size(), 1U);
+  EXPECT_EQ(log.activity().findings[0].other->warp, 1U);
+  EXPECT_EQ(log.activity().findings[0].occurrences, 3U);
+}
+
 TEST(ActivityLog, CountsWhatTheGuestChoosesOnceItHasAnythingOfTheDevices) {
   ActivityLog log;
   log.count_given(40);

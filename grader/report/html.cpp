@@ -7,9 +7,11 @@
 
 #include "grader/report/charts.h"
 #include "grader/report/html_page.h"
+#include "grader/report/limit_gain.h"
 #include "grader/report/since_last_run.h"
 #include "grader/report/text.h"
 #include "grader/report/work_log.h"
+#include "simgpu/limiter.h"
 
 namespace rooflab {
 namespace {
@@ -18,6 +20,12 @@ std::string words_of(std::string text) {
   std::replace(text.begin(), text.end(), '-', ' ');
   std::replace(text.begin(), text.end(), '_', ' ');
   return text;
+}
+
+/// A term of the time model in words: "the L1 cache" for "l1".
+std::string limiter_words(const std::string& name) {
+  const auto limiter = simgpu::limiter_named(name);
+  return limiter ? simgpu::words_of(*limiter) : words_of(name);
 }
 
 /// The total, with bonus points told apart; where bonus tasks alone were graded, theirs.
@@ -220,14 +228,28 @@ std::string limit_html(const Timing& timing) {
                           limit.kernel.empty()
                               ? ""
                               : fmt::format(", in <code>{}</code>", escape_html(limit.kernel))));
-  html += row("proof", fmt::format("{}: <code>{}</code> = {}", escape_html(limit.proof),
-                                   escape_html(limit.counter), format_count(limit.counter_value)));
+  if (limit.counter_value != 0) {  // the kernels of a library are not counted
+    html +=
+        row("proof", fmt::format("{}: <code>{}</code> = {}", escape_html(limit.proof),
+                                 escape_html(limit.counter), format_count(limit.counter_value)));
+  }
+  if (!is_worth_changing(limit, timing.time_us) && limit.least) {
+    const bool has_full_marks = timing.efficiency >= timing.target_efficiency;
+    html += row("change", has_full_marks
+                              ? "there is nothing to gain here: this is all that the case asks for"
+                              : "of this, none: it is all that the case asks for; look at what the "
+                                "call does beside it");
+    return "<dl class=\"limit\">" + html + "</dl>\n";
+  }
   html += row("change", escape_html(limit.change));
-  html +=
-      row("without it",
-          fmt::format(
-              "{} (modelled){}", format_time_us(limit.without_us),
-              limit.next.empty() ? "" : fmt::format(", then {} limits", escape_html(limit.next))));
+  const std::string next = limit.next.empty() ? "something else" : escape_html(limit.next);
+  if (is_worth_changing(limit, timing.time_us)) {
+    html += row("without it",
+                fmt::format("{} (modelled){}", format_time_us(limit.without_us),
+                            limit.next.empty() ? "" : fmt::format(", then {} limits", next)));
+  } else {
+    html += row("without it", next + " would limit as much (modelled)");
+  }
   return "<dl class=\"limit\">" + html + "</dl>\n";
 }
 
@@ -243,11 +265,13 @@ std::string breakdown_html(const Timing& timing, int heading_level) {
     rows += fmt::format(
         R"(<div class="latency"><span>{}</span><span class="track"><i class="{}" style="width:{:.1f}%"></i></span><span>{}</span></div>)"
         "\n",
-        escape_html(words_of(name)), name == timing.limiter ? "limiter" : "time",
+        escape_html(limiter_words(name)), name == timing.limiter ? "limiter" : "time",
         100 * us / largest, format_time_us(us));
   }
-  return html_heading(heading_level, "What limits it: " + escape_html(words_of(timing.limiter))) +
-         rows + limit_html(timing);
+  const std::string limiter =
+      timing.limit.what.empty() ? limiter_words(timing.limiter) : timing.limit.what;
+  return html_heading(heading_level, "What limits it: " + escape_html(limiter)) + rows +
+         limit_html(timing);
 }
 
 /// What was asked for to get here, and what changed by it.

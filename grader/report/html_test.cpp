@@ -185,7 +185,7 @@ TEST(Html, TheBodyOfAReportHasAnchorsAndHeadingsOfThePageThatItStandsIn) {
   EXPECT_THAT(body, HasSubstr("<a href=\"#part1-gemm\">gemm</a>"));
   EXPECT_THAT(body, HasSubstr("<section id=\"part1-gemm\"><h4>gemm: Product</h4>"));
   EXPECT_THAT(body, HasSubstr("<h3>Roofline</h3>"));
-  EXPECT_THAT(body, HasSubstr("<h5>What limits it: shared</h5>"));
+  EXPECT_THAT(body, HasSubstr("<h5>What limits it: shared memory</h5>"));
   EXPECT_THAT(body, Not(HasSubstr("<h1>")));
   EXPECT_THAT(body, Not(HasSubstr("<h2>")));
 }

@@ -33,6 +33,7 @@ std::string score_html(const GradeResult& result) {
   const auto of = [](double score, double most, const char* what) {
     return fmt::format("<b>{}</b> of {} {}", format_points(score), format_points(most), what);
   };
+  if (result.max_score() + result.max_bonus() == 0) return "A single case earns no points";
   const std::string core = of(result.score(), result.max_score(), "points");
   if (result.max_bonus() == 0) return core;
   const std::string bonus = of(result.bonus(), result.max_bonus(), "bonus");
@@ -72,7 +73,11 @@ std::string step_html(const GradeResult& result, const TaskResult& task) {
 }
 
 std::string task_row(const GradeResult& result, const TaskResult& task, const HtmlPlace& place) {
-  const double share = task.max_score > 0 ? task.score / task.max_score : 0;
+  const bool earns = task.max_score > 0;  // a case alone does not
+  const std::string bar =
+      earns ? fmt::format(R"(<span class="bar"><i style="width:{:.0f}%"></i></span> )",
+                          100 * task.score / task.max_score)
+            : std::string();
   std::string time, efficiency;
   if (!task.timings.empty()) {
     time = escape_html(format_time(task.timings.front())) + format_spread(task.timings.front());
@@ -86,10 +91,10 @@ std::string task_row(const GradeResult& result, const TaskResult& task, const Ht
   const std::string name = name_of(task.verdict);
   return fmt::format(
       R"(<tr><td><a href="#{8}{0}">{0}</a>{1}</td><td><span class="verdict {2}">{3}</span></td>)"
-      R"(<td class="points"><span class="bar"><i style="width:{4:.0f}%"></i></span> {5}</td><td class="time">{6}</td><td class="time">{7}</td></tr>)"
+      R"(<td class="points">{4}{5}</td><td class="time">{6}</td><td class="time">{7}</td></tr>)"
       "\n",
       escape_html(task.id), step_html(result, task) + (task.bonus ? " <small>bonus</small>" : ""),
-      name, outcome_words(task), 100 * share, points_words(task), time, efficiency,
+      name, outcome_words(task), bar, earns ? points_words(task) : "no points", time, efficiency,
       escape_html(place.id_prefix));
 }
 
@@ -438,8 +443,11 @@ std::string to_html_body(const GradeResult& result, const gpu_spec::GpuSpec& gpu
 }
 
 std::string to_html(const GradeResult& result, const gpu_spec::GpuSpec& gpu) {
-  return html_page(fmt::format("Part {}: {} of {}", result.part, format_points(result.score()),
-                               format_points(result.max_score())),
+  const std::string points = result.max_score() > 0
+                                 ? fmt::format(": {} of {}", format_points(result.score()),
+                                               format_points(result.max_score()))
+                                 : std::string();
+  return html_page(fmt::format("Part {}{}", result.part, points),
                    header_html(result) + to_html_body(result, gpu, {}));
 }
 

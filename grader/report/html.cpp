@@ -294,7 +294,7 @@ std::string progress_html(const TaskResult& task) {
     }
     if (!rows.empty()) html += "<ul class=\"since\">" + rows + "</ul>\n";
   }
-  const std::string hints = format_hints(task.hints);
+  const std::string hints = format_hints(task);
   if (!hints.empty()) html += "<p class=\"note\">" + escape_html(hints) + "</p>\n";
   return html;
 }

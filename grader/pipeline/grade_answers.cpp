@@ -276,18 +276,24 @@ void check_form(const PartSpec& part, const TaskSpec& task, const Answers& answe
       judge_questions(task, answers, [](const QuestionSpec&, const Value&) { return true; });
   report_questions(part, task, answers, questions, false, result);
   result.graded_later = result.max_score;
+  std::ptrdiff_t answered = 0, asked = 0, bonus_answered = 0, bonus_asked = 0;
   for (const QuestionSpec& question : task.questions) {
-    if (question.kind != QuestionKind::text || answers.values.contains(question.id)) continue;
-    if (answers.values.empty()) break;  // one word for all of them
+    const bool is_answered = answers.values.contains(question.id);
+    ++(question.bonus ? bonus_asked : asked);
+    (question.bonus ? bonus_answered : answered) += is_answered ? 1 : 0;
+    // A bonus question may stay open. In an empty file one word stands for all of them.
+    if (question.bonus || is_answered || answers.values.empty()) continue;
+    if (question.kind != QuestionKind::text) continue;  // told above
     result.diagnostics.push_back(missing_answer(part, task, question));
     if (is_worse(Verdict::not_implemented, result.verdict)) {
       result.verdict = Verdict::not_implemented;
     }
   }
-  result.summary = fmt::format(
-      "{} of {} questions are answered; whether they are right is graded when you "
-      "hand in",
-      answers.values.size(), task.questions.size());
+  result.summary = fmt::format("{} of {} questions are answered", answered, asked);
+  if (bonus_asked > 0) {
+    result.summary += fmt::format(", and {} of {} bonus", bonus_answered, bonus_asked);
+  }
+  result.summary += "; whether they are right is graded when you hand in";
 }
 
 void add_text_note(const TaskSpec& task, const Answers& answers, TaskResult& result) {

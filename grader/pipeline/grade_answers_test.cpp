@@ -133,6 +133,17 @@ TEST_F(AnswersTaskTest, WithoutAKeyOnlyTheFormIsCheckedAndThePointsComeLater) {
   EXPECT_EQ(bad.diagnostics.at(1).message, "the answer to thoughts is missing");
 }
 
+TEST_F(AnswersTaskTest, AnOpenBonusQuestionDecidesNothing) {
+  std::filesystem::remove_all(root_ / "solutions");
+  part_.tasks[0].questions[2].bonus = true;
+  const TaskResult task = grade_answers_of("ridge = 99\nbound = \"b\"\nthoughts = \"\"\n");
+  EXPECT_EQ(task.verdict, Verdict::pass);
+  EXPECT_THAT(task.diagnostics, testing::IsEmpty());
+  EXPECT_THAT(task.summary, HasSubstr("2 of 2 questions are answered, and 0 of 1 bonus;"));
+  const TaskResult all = grade_answers_of("ridge = 9\nbound = \"b\"\nthoughts = \"yes\"\n");
+  EXPECT_THAT(all.summary, HasSubstr("2 of 2 questions are answered, and 1 of 1 bonus;"));
+}
+
 TEST_F(AnswersTaskTest, BrokenKeyIsOurFault) {
   write("solutions/part7-test/answers.key.toml", "[ridge]\nanswer = 12.5\n");
   EXPECT_EQ(grade_answers_of("ridge = 12.5\n").verdict, Verdict::grader_fault);

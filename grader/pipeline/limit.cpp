@@ -12,6 +12,7 @@
 #include "grader/pipeline/counts.h"
 #include "grader/pipeline/roofline.h"
 #include "grader/pipeline/timing.h"
+#include "grader/report/limit_gain.h"
 #include "grader/report/text.h"
 #include "simgpu/model/explanation.h"
 
@@ -20,7 +21,7 @@ namespace {
 
 using simgpu::Limiter;
 
-constexpr double kWorthTelling = 0.95;  ///< of the time, and less, is a gain
+constexpr double kAllOfIt = 0.95;  ///< of a term, and more, is all that the case asks for
 constexpr std::size_t kLongestKernel = 40;
 
 double share(double part, double whole) { return whole > 0 ? std::min(1.0, part / whole) : 0; }
@@ -230,7 +231,7 @@ Limit limit_of(const simgpu::Activity& activity, const Work& work, double roofli
   const simgpu::Explanation why = simgpu::explain(explained, sm_count);
   const double least = least_share(*slowest, activity, work);
   Limit limit;
-  limit.least = !few_blocks && least >= kWorthTelling;
+  limit.least = !few_blocks && least >= kAllOfIt;
   limit.kernel = short_name(slowest->name);
   limit.without_us = call_us;
   const double part = part_of_call(activity, call_us);
@@ -268,7 +269,7 @@ std::string advice_of(const Limit& limit, const Timing& timing) {
                                  format_time_us(limit.cost_us), format_time_us(call_us),
                                  100 * limit.cost_us / call_us, limit.proof, limit.counter,
                                  format_count(limit.counter_value));
-  const bool gains = limit.without_us <= kWorthTelling * call_us;
+  const bool gains = is_worth_changing(limit, call_us);
   if (!gains && limit.least) {
     return text + ": all that the case asks for. " + without_a_change(timing) + " (modelled)";
   }

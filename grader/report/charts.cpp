@@ -72,14 +72,12 @@ std::string roofline_section(const GradeResult& result, const gpu_spec::GpuSpec&
   const plot::PointKind kind =
       result.time_kind == "measured" ? plot::PointKind::measured : plot::PointKind::modelled;
   for (const NamedTiming& named : timings) add_points(named, kind, chart.points);
-  const std::string note =
-      chart.points.empty()
-          ? "No task has been timed yet: a task is timed once its answers are right."
-          : fmt::format(
-                "Points are {} and stand at the intensity of the compulsory traffic; a "
-                "dashed line joins each with its target, the performance that full marks "
-                "ask for.",
-                result.time_kind);
+  if (chart.points.empty()) return {};
+  const std::string note = fmt::format(
+      "Points are {} and stand at the intensity of the compulsory traffic; a dashed line joins "
+      "each "
+      "with its target, the performance that full marks ask for.",
+      result.time_kind);
   return "<section>" + html_heading(heading_level, "Roofline") + "<div class=\"wide\">" +
          plot::to_svg(chart) + "</div><p class=\"note\">" + note + "</p></section>\n";
 }

@@ -7,7 +7,8 @@
 
 namespace rooflab {
 
-/// The section with the roofline of the GPU: every timing of every task, and its target.
+/// The section with the roofline of the GPU: every timing of every task, and its target;
+/// empty when nothing was timed.
 std::string roofline_section(const GradeResult& result, const gpu_spec::GpuSpec& gpu,
                              int heading_level);
 

@@ -7,9 +7,11 @@
 
 #include "grader/report/charts.h"
 #include "grader/report/html_page.h"
+#include "grader/report/limit_gain.h"
 #include "grader/report/since_last_run.h"
 #include "grader/report/text.h"
 #include "grader/report/work_log.h"
+#include "simgpu/limiter.h"
 
 namespace rooflab {
 namespace {
@@ -20,11 +22,18 @@ std::string words_of(std::string text) {
   return text;
 }
 
+/// A term of the time model in words: "the L1 cache" for "l1".
+std::string limiter_words(const std::string& name) {
+  const auto limiter = simgpu::limiter_named(name);
+  return limiter ? simgpu::words_of(*limiter) : words_of(name);
+}
+
 /// The total, with bonus points told apart; where bonus tasks alone were graded, theirs.
 std::string score_html(const GradeResult& result) {
   const auto of = [](double score, double most, const char* what) {
     return fmt::format("<b>{}</b> of {} {}", format_points(score), format_points(most), what);
   };
+  if (result.max_score() + result.max_bonus() == 0) return "A single case earns no points";
   const std::string core = of(result.score(), result.max_score(), "points");
   if (result.max_bonus() == 0) return core;
   const std::string bonus = of(result.bonus(), result.max_bonus(), "bonus");
@@ -64,7 +73,11 @@ std::string step_html(const GradeResult& result, const TaskResult& task) {
 }
 
 std::string task_row(const GradeResult& result, const TaskResult& task, const HtmlPlace& place) {
-  const double share = task.max_score > 0 ? task.score / task.max_score : 0;
+  const bool earns = task.max_score > 0;  // a case alone does not
+  const std::string bar =
+      earns ? fmt::format(R"(<span class="bar"><i style="width:{:.0f}%"></i></span> )",
+                          100 * task.score / task.max_score)
+            : std::string();
   std::string time, efficiency;
   if (!task.timings.empty()) {
     time = escape_html(format_time(task.timings.front())) + format_spread(task.timings.front());
@@ -78,10 +91,10 @@ std::string task_row(const GradeResult& result, const TaskResult& task, const Ht
   const std::string name = name_of(task.verdict);
   return fmt::format(
       R"(<tr><td><a href="#{8}{0}">{0}</a>{1}</td><td><span class="verdict {2}">{3}</span></td>)"
-      R"(<td class="points"><span class="bar"><i style="width:{4:.0f}%"></i></span> {5}</td><td class="time">{6}</td><td class="time">{7}</td></tr>)"
+      R"(<td class="points">{4}{5}</td><td class="time">{6}</td><td class="time">{7}</td></tr>)"
       "\n",
       escape_html(task.id), step_html(result, task) + (task.bonus ? " <small>bonus</small>" : ""),
-      name, outcome_words(task), 100 * share, points_words(task), time, efficiency,
+      name, outcome_words(task), bar, earns ? points_words(task) : "no points", time, efficiency,
       escape_html(place.id_prefix));
 }
 
@@ -220,14 +233,28 @@ std::string limit_html(const Timing& timing) {
                           limit.kernel.empty()
                               ? ""
                               : fmt::format(", in <code>{}</code>", escape_html(limit.kernel))));
-  html += row("proof", fmt::format("{}: <code>{}</code> = {}", escape_html(limit.proof),
-                                   escape_html(limit.counter), format_count(limit.counter_value)));
+  if (limit.counter_value != 0) {  // the kernels of a library are not counted
+    html +=
+        row("proof", fmt::format("{}: <code>{}</code> = {}", escape_html(limit.proof),
+                                 escape_html(limit.counter), format_count(limit.counter_value)));
+  }
+  if (!is_worth_changing(limit, timing.time_us) && limit.least) {
+    const bool has_full_marks = timing.efficiency >= timing.target_efficiency;
+    html += row("change", has_full_marks
+                              ? "there is nothing to gain here: this is all that the case asks for"
+                              : "of this, none: it is all that the case asks for; look at what the "
+                                "call does beside it");
+    return "<dl class=\"limit\">" + html + "</dl>\n";
+  }
   html += row("change", escape_html(limit.change));
-  html +=
-      row("without it",
-          fmt::format(
-              "{} (modelled){}", format_time_us(limit.without_us),
-              limit.next.empty() ? "" : fmt::format(", then {} limits", escape_html(limit.next))));
+  const std::string next = limit.next.empty() ? "something else" : escape_html(limit.next);
+  if (is_worth_changing(limit, timing.time_us)) {
+    html += row("without it",
+                fmt::format("{} (modelled){}", format_time_us(limit.without_us),
+                            limit.next.empty() ? "" : fmt::format(", then {} limits", next)));
+  } else {
+    html += row("without it", next + " would limit as much (modelled)");
+  }
   return "<dl class=\"limit\">" + html + "</dl>\n";
 }
 
@@ -243,11 +270,13 @@ std::string breakdown_html(const Timing& timing, int heading_level) {
     rows += fmt::format(
         R"(<div class="latency"><span>{}</span><span class="track"><i class="{}" style="width:{:.1f}%"></i></span><span>{}</span></div>)"
         "\n",
-        escape_html(words_of(name)), name == timing.limiter ? "limiter" : "time",
+        escape_html(limiter_words(name)), name == timing.limiter ? "limiter" : "time",
         100 * us / largest, format_time_us(us));
   }
-  return html_heading(heading_level, "What limits it: " + escape_html(words_of(timing.limiter))) +
-         rows + limit_html(timing);
+  const std::string limiter =
+      timing.limit.what.empty() ? limiter_words(timing.limiter) : timing.limit.what;
+  return html_heading(heading_level, "What limits it: " + escape_html(limiter)) + rows +
+         limit_html(timing);
 }
 
 /// What was asked for to get here, and what changed by it.
@@ -265,7 +294,7 @@ std::string progress_html(const TaskResult& task) {
     }
     if (!rows.empty()) html += "<ul class=\"since\">" + rows + "</ul>\n";
   }
-  const std::string hints = format_hints(task.hints);
+  const std::string hints = format_hints(task);
   if (!hints.empty()) html += "<p class=\"note\">" + escape_html(hints) + "</p>\n";
   return html;
 }
@@ -414,8 +443,11 @@ std::string to_html_body(const GradeResult& result, const gpu_spec::GpuSpec& gpu
 }
 
 std::string to_html(const GradeResult& result, const gpu_spec::GpuSpec& gpu) {
-  return html_page(fmt::format("Part {}: {} of {}", result.part, format_points(result.score()),
-                               format_points(result.max_score())),
+  const std::string points = result.max_score() > 0
+                                 ? fmt::format(": {} of {}", format_points(result.score()),
+                                               format_points(result.max_score()))
+                                 : std::string();
+  return html_page(fmt::format("Part {}{}", result.part, points),
                    header_html(result) + to_html_body(result, gpu, {}));
 }
 

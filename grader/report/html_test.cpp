@@ -185,7 +185,7 @@ TEST(Html, TheBodyOfAReportHasAnchorsAndHeadingsOfThePageThatItStandsIn) {
   EXPECT_THAT(body, HasSubstr("<a href=\"#part1-gemm\">gemm</a>"));
   EXPECT_THAT(body, HasSubstr("<section id=\"part1-gemm\"><h4>gemm: Product</h4>"));
   EXPECT_THAT(body, HasSubstr("<h3>Roofline</h3>"));
-  EXPECT_THAT(body, HasSubstr("<h5>What limits it: shared</h5>"));
+  EXPECT_THAT(body, HasSubstr("<h5>What limits it: shared memory</h5>"));
   EXPECT_THAT(body, Not(HasSubstr("<h1>")));
   EXPECT_THAT(body, Not(HasSubstr("<h2>")));
 }
@@ -259,10 +259,53 @@ TEST(Html, EmbedsChartsAndNoOtherArtifacts) {
   EXPECT_THAT(html, Not(HasSubstr("label,value")));
 }
 
-TEST(Html, SaysSoWhenNothingHasBeenTimed) {
+TEST(Html, HasNoChartWhenNothingHasBeenTimed) {
   GradeResult grade = hostile_grade();
   grade.tasks.erase(grade.tasks.begin());
-  EXPECT_THAT(to_html(grade, small_gpu()), HasSubstr("No task has been timed yet"));
+  const std::string html = to_html(grade, small_gpu());
+  EXPECT_THAT(html, Not(HasSubstr("Roofline of the")));
+  EXPECT_THAT(html, Not(HasSubstr("Latency")));
+}
+
+TEST(Html, ACaseAloneEarnsNothingAndHasNoBar) {
+  GradeResult grade = hostile_grade();
+  grade.tasks.resize(1);
+  grade.tasks[0].score = grade.tasks[0].max_score = 0;
+  const std::string html = to_html(grade, small_gpu());
+  EXPECT_THAT(StrictReader(html).fault(), IsEmpty());
+  EXPECT_THAT(html, HasSubstr("A single case earns no points"));
+  EXPECT_THAT(html, Not(HasSubstr("0 of 0")));
+  EXPECT_THAT(html, Not(HasSubstr("0/0")));
+}
+
+TEST(Html, SaysThatThereIsNothingToGainWhereTheCaseAsksForAllOfIt) {
+  GradeResult grade = hostile_grade();
+  Timing& timing = grade.tasks[0].timings[0];
+  timing.terms = {{"l1", 90}, {"exchange", 40}};
+  timing.limiter = "l1";
+  timing.efficiency = timing.target_efficiency;
+  timing.limit = {.what = "the L1 cache",
+                  .kernel = "gemv",
+                  .cost_us = timing.time_us,
+                  .without_us = timing.time_us,
+                  .least = true,
+                  .next = "L2 traffic",
+                  .change = "read each byte once",
+                  .counter = "dram__bytes.sum",
+                  .counter_value = 0,
+                  .proof = "0 multiply-adds"};
+  const std::string html = to_html(grade, small_gpu());
+  EXPECT_THAT(StrictReader(html).fault(), IsEmpty());
+  EXPECT_THAT(html, HasSubstr("What limits it: the L1 cache"));
+  EXPECT_THAT(html, HasSubstr("<span>exchanges between lanes</span>"));
+  EXPECT_THAT(html, HasSubstr("there is nothing to gain here"));
+  EXPECT_THAT(html, Not(HasSubstr("read each byte once")));
+  EXPECT_THAT(html, Not(HasSubstr("<dt>without it")));
+  EXPECT_THAT(html, Not(HasSubstr("0 multiply-adds"))) << "it proves nothing";
+  timing.limit.least = false;
+  EXPECT_THAT(to_html(grade, small_gpu()), HasSubstr("L2 traffic would limit as much"));
+  timing.limit.without_us = timing.time_us / 2;
+  EXPECT_THAT(to_html(grade, small_gpu()), HasSubstr(" (modelled), then L2 traffic limits"));
 }
 
 TEST(Html, EveryTimingStandsOnTheRooflineWithItsTarget) {

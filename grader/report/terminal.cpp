@@ -230,7 +230,7 @@ void print_task(std::ostream& out, const TaskResult& task, std::size_t width,
   if (task.since_last_run) {
     below("since the last run: " + words_of(*task.since_last_run, task, kShownCounters));
   }
-  if (const std::string hints = format_hints(task.hints); !hints.empty()) below(hints);
+  if (const std::string hints = format_hints(task); !hints.empty()) below(hints);
   if (style.all_timings) print_case_memory(out, task, before.size());
   if (style.all_timings && task.work_log) print_work_log(out, *task.work_log, paint);
 }

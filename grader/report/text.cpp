@@ -402,9 +402,20 @@ bool is_measured_with_trouble(const Timing& timing) {
   return by.dropped > 0 || by.contradicted > 0 || by.disturbed > 0 || !by.other_users.empty();
 }
 
-std::string format_hints(const HintUse& hints) {
+std::string format_hints(const TaskResult& task) {
+  constexpr int kOfEach = 3;  // every task, function and question has three
+  const HintUse& hints = task.hints;
   if (hints.shown == 0) return "";
-  std::string words = fmt::format("{} of {} hints used", hints.shown, hints.of);
+  std::string words;
+  if (hints.of <= kOfEach) {
+    words = fmt::format("{} of {} hints used", hints.shown, hints.of);
+  } else {
+    const bool are_questions = std::ranges::all_of(
+        task.cases, [](const CaseResult& one) { return one.name == one.group; });
+    words = fmt::format("{} {} used, of {} for the task and for each {}", hints.shown,
+                        hints.shown == 1 ? "hint" : "hints", kOfEach,
+                        are_questions ? "question" : "function");
+  }
   if (hints.points > 0) {
     words += fmt::format(", which cost {} {}", format_points(hints.points),
                          hints.points == 1 ? "point" : "points");

@@ -87,9 +87,10 @@ std::string format_efficiency(const Timing& timing);
 std::string format_measured(const Timing& timing);
 /// Whether that holds more than there is to say of any measured time.
 bool is_measured_with_trouble(const Timing& timing);
-/// "2 of 3 hints used", and what they cost where they do: "…, which cost 5 points". Empty when none
-/// was.
-std::string format_hints(const HintUse& hints);
+/// "2 of 3 hints used", of a task whose functions or questions have some of their own "4 hints
+/// used, of 3 for the task and for each function"; and what they cost where they do: "…, which cost
+/// 5 points". Empty when none was.
+std::string format_hints(const TaskResult& task);
 /// "10.8 %".
 std::string format_percent(double fraction);
 

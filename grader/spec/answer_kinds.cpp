@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cctype>
+
 namespace rooflab {
 namespace {
 
@@ -11,6 +13,45 @@ char last_choice(const QuestionSpec& question) {
 
 bool is_choice(const QuestionSpec& question, const std::string& text) {
   return text.size() == 1 && text.front() >= 'a' && text.front() <= last_choice(question);
+}
+
+/// Without the one pair of quotes around it, where there is one.
+std::string_view without_quotes(std::string_view text) {
+  const bool is_quoted = text.size() >= 2 && text.front() == text.back() &&
+                         (text.front() == '"' || text.front() == '\'');
+  return is_quoted ? text.substr(1, text.size() - 2) : text;
+}
+
+WritingSlip slip_of_choice(const QuestionSpec& question, std::string_view literal) {
+  const std::string_view inside = without_quotes(literal);
+  if (inside.size() != 1) return {};
+  const char letter = inside.front();
+  const char small = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+  if (!is_choice(question, std::string(1, small))) return {};
+  if (small != letter) {
+    return {"is a capital letter", fmt::format("write \"{}\", a small letter in quotes", small)};
+  }
+  return {"has no quotes", fmt::format("write \"{}\", in quotes", small)};
+}
+
+/// Digits with one comma among them: "184,4".
+WritingSlip slip_of_number(std::string_view literal) {
+  constexpr std::size_t kLongest = 20;
+  const std::string_view inside = without_quotes(literal);
+  const std::size_t comma = inside.find(',');
+  if (inside.size() > kLongest || comma == std::string_view::npos || comma == 0) return {};
+  const auto are_digits = [](std::string_view text) {
+    return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+  };
+  const std::string_view whole = inside.substr(0, comma), rest = inside.substr(comma + 1);
+  if (!are_digits(whole) || !are_digits(rest)) return {};
+  if (rest.size() == 3) {  // it may group thousands
+    return {"has a comma", fmt::format("write {}{} without the comma, or {}.{} with a decimal "
+                                       "point, and no quotes",
+                                       whole, rest, whole, rest)};
+  }
+  return {"has a comma",
+          fmt::format("write it with a decimal point and without quotes: {}.{}", whole, rest)};
 }
 
 }  // namespace
@@ -36,6 +77,18 @@ std::string kind_words(const QuestionSpec& question) {
       return "one of its choices";
     case QuestionKind::text:
       return "text";
+  }
+  return {};
+}
+
+WritingSlip slip_of(const QuestionSpec& question, std::string_view literal) {
+  switch (question.kind) {
+    case QuestionKind::number:
+      return slip_of_number(literal);
+    case QuestionKind::choice:
+      return slip_of_choice(question, literal);
+    case QuestionKind::text:
+      return {};
   }
   return {};
 }

@@ -181,7 +181,7 @@ class AnswerReader {
     }
     if (read && *read == Value{std::string()}) return i + 1;  // still open
     if (!is_text) {
-      fail(question, i, not_of_kind(question, literal));
+      fail_kind(question, i, literal);
       return past_strange(i + 1);
     }
     const std::size_t last = read ? i : last_of_broken_text(i, literal);
@@ -223,7 +223,7 @@ class AnswerReader {
       if (question.kind == QuestionKind::text) {
         recover(question, i, unquoted(lines_.text().substr(value, end - value)));
       } else {
-        fail(question, i, not_of_kind(question, lines_.text_to(value, i)));
+        fail_kind(question, i, lines_.text_to(value, i));
       }
       return last + 1;
     }
@@ -231,7 +231,7 @@ class AnswerReader {
     if (question.kind == QuestionKind::text) {
       recover(question, i, unquoted(lines_.text_to(value, next - 1)));
     } else {
-      fail(question, i, not_of_kind(question, lines_.text_to(value, i)));
+      fail_kind(question, i, lines_.text_to(value, i));
     }
     return next;
   }
@@ -307,17 +307,28 @@ class AnswerReader {
               .costs = false});
   }
 
-  static std::string not_of_kind(const QuestionSpec& question, std::string_view literal) {
-    return fmt::format("{} wants {}, and {} is not one", question.id, kind_words(question),
-                       excerpt_of(without_comment(literal)));
+  /// A value in one line that is not of the question's kind; the commonest slips have words of
+  /// their own.
+  void fail_kind(const QuestionSpec& question, std::size_t i, std::string_view literal) {
+    const std::string_view value = without_comment(literal);
+    const WritingSlip slip = slip_of(question, value);
+    const bool is_known = !slip.help.empty();
+    fail(question, i,
+         fmt::format("{} wants {}, and {} {}", question.id, kind_words(question), excerpt_of(value),
+                     is_known ? slip.what : "is not one"),
+         is_known ? slip.help : how_to_write(question));
   }
 
   void fail(const QuestionSpec& question, std::size_t i, std::string message) {
+    fail(question, i, std::move(message), how_to_write(question));
+  }
+
+  void fail(const QuestionSpec& question, std::size_t i, std::string message, std::string help) {
     complain({.question = question.id,
               .line = number(i),
               .excerpt = excerpt_of(lines_.line(i)),
               .message = std::move(message),
-              .help = how_to_write(question),
+              .help = std::move(help),
               .costs = question.kind != QuestionKind::text});
   }
 

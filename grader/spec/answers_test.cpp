@@ -80,7 +80,9 @@ TEST_F(AnswersTest, OneThatCannotBeReadFailsAloneAndSaysWhatIsExpected) {
     EXPECT_EQ(answers.problems[0].question, "ridge") << line;
     EXPECT_EQ(answers.problems[0].line, 2U) << line;
     EXPECT_EQ(answers.problems[0].help,
-              "write it without quotes and without a unit, as in 59 or 0.59");
+              line == std::string("ridge = 59,5")
+                  ? "write it with a decimal point and without quotes: 59.5"
+                  : "write it without quotes and without a unit, as in 59 or 0.59");
   }
 }
 
@@ -94,6 +96,28 @@ TEST_F(AnswersTest, AllThatCannotBeReadAreNamedInOneRun) {
                   "3 (): there is no question \"rigde\"; did you mean ridge?; use the ids of the "
                   "handout"));
   EXPECT_THAT(problems_of("bound = 1\n"), ElementsAre(HasSubstr("and 1 is not one")));
+}
+
+TEST_F(AnswersTest, TheCommonestSlipsOfWritingAreNamed) {
+  const std::string wants = "1 bound: bound wants one of its choices, and ";
+  EXPECT_THAT(problems_of("bound = b # as measured\n"),
+              ElementsAre(wants + "b has no quotes; write \"b\", in quotes"));
+  for (const char* capital : {"\"B\"", "'B'", "B"}) {
+    EXPECT_THAT(problems_of(std::string("bound = ") + capital + "\n"),
+                ElementsAre(wants + capital +
+                            " is a capital letter; write \"b\", a small letter in quotes"));
+  }
+  EXPECT_THAT(problems_of("bound = \"C\"\n"), ElementsAre(HasSubstr("is not one")));
+  for (const char* comma : {"184,4", "\"184,4\""}) {
+    EXPECT_THAT(problems_of(std::string("ridge = ") + comma + "\n"),
+                ElementsAre(HasSubstr(std::string("wants a number, and ") + comma +
+                                      " has a comma; write it with a decimal point and without "
+                                      "quotes: 184.4")));
+  }
+  EXPECT_THAT(
+      problems_of("ridge = 1,024\n"),
+      ElementsAre(HasSubstr("write 1024 without the comma, or 1.024 with a decimal point")));
+  EXPECT_THAT(problems_of("ridge = \"1,2,3\"\n"), ElementsAre(HasSubstr("is not one")));
 }
 
 TEST_F(AnswersTest, TextOfSeveralLinesMayHoldAnything) {

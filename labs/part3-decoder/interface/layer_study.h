@@ -16,6 +16,7 @@ inline constexpr std::array kStudyBatches = {1, 4, 16};
 inline constexpr int kStudyText = 128;
 
 /// The layer of the study, as cost.h counts it: a global one of Gemma 3 270M, in fp32.
+/// @hideinitializer
 inline constexpr DecoderLayer kStudyLayer = {.hidden = 640,
                                              .intermediate = 2048,
                                              .query_heads = 4,

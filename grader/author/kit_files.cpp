@@ -92,7 +92,10 @@ class KitList {
     add_folder("starter", all, kOriginals);
     // Programs that handouts and README.md run, and that students try things in.
     add_folder("docs/examples", ending({".cu"}), kOriginals);
-    add_folder("handouts", ending({".md", ".svg", ".png"}));
+    // handouts/examples tests what the pages show: its README is for those who teach.
+    add_folder("handouts", [of_page = ending({".md", ".svg", ".png"})](const fs::path& file) {
+      return of_page(file) && !has_folder(file, "examples");
+    });
     // What an nvcc from PyPI lacks (scripts/setup_common).
     add_folder("simgpu/cublas/include", ending({".h"}));
   }

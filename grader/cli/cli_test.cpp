@@ -188,9 +188,9 @@ TEST_F(CliTest, HintsComeOneAtATimeAndTheLastOneStays) {
   const std::vector<std::string> ask = {"--part", "7", "--task", "count", "--hint"};
   const std::string again = typed_program() + " --part 7 --task count";
   EXPECT_EQ(run(ask).out,
-            "count, hint 1 of 3: first\nhint 2 is an approach: " + again + " --hint\n");
+            "count, hint 1 of 3: first\nhint 2 suggests an approach: " + again + " --hint\n");
   EXPECT_EQ(run(ask).out,
-            "count, hint 2 of 3: second\nhint 3 is a near-answer: " + again + " --hint\n");
+            "count, hint 2 of 3: second\nhint 3 is almost the answer: " + again + " --hint\n");
   EXPECT_EQ(run(ask).out, "count, hint 3 of 3: third\nthat is the last one; then: " + again + "\n");
   EXPECT_EQ(run(ask).out,
             "count, hint 3 of 3, again: third\nthat is the last one; then: " + again + "\n");
@@ -209,10 +209,10 @@ TEST_F(CliTest, AFunctionHasHintsOfItsOwn) {
     return words;
   };
   const std::string again = typed_program() + " --part 7 --task count";
-  EXPECT_EQ(run(ask("all")).out,
-            "count, all, hint 1 of 3: of all?\nhint 2 is an approach: " + again + " --hint all\n");
+  EXPECT_EQ(run(ask("all")).out, "count, all, hint 1 of 3: of all?\nhint 2 suggests an approach: " +
+                                     again + " --hint all\n");
   EXPECT_EQ(run(ask("count")).out,
-            "count, hint 1 of 3: first\nhint 2 is an approach: " + again + " --hint\n");
+            "count, hint 1 of 3: first\nhint 2 suggests an approach: " + again + " --hint\n");
   EXPECT_THAT(read_file(folder_.path() / "starter/part7-test/hints_used.toml"),
               EndsWith("\ncount = 1\n\"count/all\" = 1\n"));
   expect_refusal(
@@ -228,7 +228,7 @@ TEST_F(CliTest, HintsAreOfASubmissionAndSayWhatTheyCost) {
                                         "--submission", "mine"};
   EXPECT_THAT(run(ask).out, HasSubstr("10 % of 5 each, 0.5 of them now\n"));
   EXPECT_THAT(run(ask).out,
-              HasSubstr("10 % of 5 each, 1 of them now\nhint 3 is a near-answer: " +
+              HasSubstr("10 % of 5 each, 1 of them now\nhint 3 is almost the answer: " +
                         typed_program() + " --part 7 --task count --submission mine --hint\n"));
   expect_refusal({"--part", "7", "--task", "count", "--hint"}, 2, "name a submission");
 }

@@ -55,8 +55,8 @@ TEST_F(CliTest, APartMayHaveTheNumber0AndComesFirst) {
   EXPECT_THAT(run({"list"}).out, HasSubstr("Part 0  Test part"));
   EXPECT_THAT(run({"--part", "0", "--list"}).out, HasSubstr("Part 0, Test part\n\n  count"));
   EXPECT_THAT(run({"--part", "0", "--task", "count", "--hint"}).out,
-              HasSubstr("count, hint 1 of 3: first\nhint 2 is an approach: " + typed_program() +
-                        " --part 0 --task count --hint"));
+              HasSubstr("count, hint 1 of 3: first\nhint 2 suggests an approach: " +
+                        typed_program() + " --part 0 --task count --hint"));
 }
 
 TEST_F(CliTest, ATodoThatIsCommentedOutIsNone) {

@@ -27,10 +27,10 @@ struct Hints {
   double points = 0;  ///< that a price is a share of
 };
 
-/// What a hint is on the way from a question to a near-answer.
+/// What a hint does, on the way from a question to a near-answer.
 std::string step_name(std::size_t hint, std::size_t of) {
-  if (hint + 1 == of) return "a near-answer";
-  return hint == 0 ? "a question" : "an approach";
+  if (hint + 1 == of) return "is almost the answer";
+  return hint == 0 ? "asks a question" : "suggests an approach";
 }
 
 /// What the hints have cost; empty where they are free.
@@ -119,7 +119,7 @@ int show_hint(std::ostream& out, const Options& options, const Installation& ins
   if (step + 1 == count) {
     out << fmt::format("that is the last one; then: {}\n", grade_command(options, task.id));
   } else {
-    out << fmt::format("hint {} is {}: {}{}\n", step + 2, step_name(step + 1, count),
+    out << fmt::format("hint {} {}: {}{}\n", step + 2, step_name(step + 1, count),
                        grade_command(options, task.id), hints.flag);
   }
   return 0;

@@ -132,6 +132,9 @@ TEST_F(DiagnoseTest, BehindABarrierTheStoreOfALoopIsTheNextIterations) {
   const Diagnostic story = explain_finding(race, context_, nullptr);
   EXPECT_THAT(story.help, HasSubstr("__syncthreads() at the end of the loop of line 1"));
   EXPECT_THAT(story.labels.at(1).text, HasSubstr("writes 4 bytes, in the next iteration"));
+  race.where = {"common.cuh", 25, 3, {0, 0, 0}, {0, 0, 0}, 0, "reads 4 bytes"};
+  race.where.inlined_at = {{"dot", "gemm_tiled.cu", 4, 14}};
+  EXPECT_EQ(explain_finding(race, context_, nullptr).help, story.help) << "a function reads there";
 }
 
 TEST_F(DiagnoseTest, ALoopIsUnderlinedAsAWholeAndTwoBlocksAreBothNamed) {

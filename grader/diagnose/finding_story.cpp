@@ -211,17 +211,22 @@ bool has_more_to_say(const simgpu::Finding& finding) {
   return !finding.object.empty() && (goes_by_name(finding) || names_no_place);
 }
 
+/// The place in the kernel itself that an access comes from: its own, or the outermost call's.
+std::pair<std::string, std::uint32_t> place_in_kernel(const simgpu::AccessSite& site) {
+  if (site.inlined_at.empty()) return {site.file, site.line};
+  return {site.inlined_at.back().file, site.inlined_at.back().line};
+}
+
 /// A barrier stands between the store and the read of it: then the store is the next iteration's.
 void tell_next_iteration(Diagnostic& story, const simgpu::Finding& finding,
                          const DiagnoseContext& context) {
-  const bool is_plain = finding.code == "RL0302" && finding.other && finding.other->writes &&
-                        finding.other->file == finding.where.file && story.labels.size() == 2;
-  if (!is_plain || !finding.where.inlined_at.empty() || !finding.other->inlined_at.empty()) return;
-  const auto source = context.sources.find(story.file);
-  if (source == context.sources.end()) return;
-  const auto loop_with = [&](const char* barrier) {
-    return loop_without_last_barrier(source->second, finding.other->line, finding.where.line,
-                                     barrier);
+  if (finding.code != "RL0302" || !finding.other || !finding.other->writes) return;
+  const auto [file, read_line] = place_in_kernel(finding.where);
+  const auto [store_file, store_line] = place_in_kernel(*finding.other);
+  const auto source = context.sources.find(student_path(file, context));
+  if (store_file != file || source == context.sources.end()) return;
+  const auto loop_with = [&, store = store_line, read = read_line](const char* function) {
+    return loop_without_last_barrier(source->second, store, read, function);
   };
   std::string barrier = "__syncthreads";
   auto loop = loop_with("__syncthreads");
@@ -230,7 +235,7 @@ void tell_next_iteration(Diagnostic& story, const simgpu::Finding& finding,
     loop = loop_with("__syncwarp");
   }
   if (!loop) return;
-  story.labels.back().text += ", in the next iteration";
+  if (story.labels.size() == 2) story.labels.back().text += ", in the next iteration";
   story.help = fmt::format(
       "a barrier stands between the two, so the store is the next iteration's: put {}() at the end "
       "of the loop of line {}, too, so that all have read before any thread stores again",

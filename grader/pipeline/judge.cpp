@@ -70,20 +70,38 @@ SettledCheck compared(const JudgedRun& run, const std::vector<Expected>& expecte
   return {.wrong = wrong_tensors(run.problem, expected, outcome.outputs), .tells = true};
 }
 
+/// Of several arrays that one missing barrier leaves without order, the one that threads of two
+/// warps share is told first: what orders them orders the threads of one warp, too.
+std::vector<Finding> of_two_warps_first(std::vector<Finding> findings) {
+  const auto is_within_warp = [](const Finding& finding) {
+    return finding.other && finding.where.by_thread &&
+           finding.where.block == finding.other->block &&
+           finding.where.warp == finding.other->warp && finding.where.warp != simgpu::kUnknownWarp;
+  };
+  const auto first = std::ranges::find_if(findings, is_race);
+  if (first == findings.end() || !is_within_warp(*first)) return findings;
+  const auto across = std::find_if(first, findings.end(), [&](const Finding& finding) {
+    return finding.code == first->code && finding.kernel == first->kernel && finding.other &&
+           !is_within_warp(finding);
+  });
+  if (across != findings.end()) std::rotate(first, across, across + 1);
+  return findings;
+}
+
 Judgement from_findings(const JudgedRun& run, Verdict verdict, bool (*wanted)(const Finding&)) {
   Judgement judgement{verdict, {}};
   std::vector<TensorCheck> wrong;
   if (run.oracle != nullptr && !run.outcome.outputs.empty() && !was_aborted(run.outcome.activity)) {
     wrong = compared(run, run.oracle->expect(run.problem)).wrong;
   }
-  for (const Finding& finding : run.outcome.activity.findings) {
+  const std::vector<Finding> all = of_two_warps_first(run.outcome.activity.findings);
+  for (const Finding& finding : all) {
     if (!wanted(finding) || judgement.diagnostics.size() == kMostStories) continue;
     const TensorCheck* effect =
         wrong.empty() || !judgement.diagnostics.empty() ? nullptr : &wrong.front();
-    const Finding cause = with_cause(finding, run.outcome.activity.findings);
+    const Finding cause = with_cause(finding, all);
     judgement.diagnostics.push_back(explain_finding(cause, run.context, effect));
     // What was refused may have thrown: of several such calls, only the last can have.
-    const auto& all = run.outcome.activity.findings;
     if (is_misuse(finding) &&
         &finding == &*std::ranges::find_if(all.rbegin(), all.rend(), is_misuse)) {
       add_failed_call(judgement.diagnostics.back(), run.outcome, run.context);

@@ -64,6 +64,19 @@ TEST(Judge, TellsARaceRatherThanTheWildAddressThatItLedTo) {
   expect_told({bounds(), race()}, Verdict::race, "RL0302");
 }
 
+TEST(Judge, TellsTheRaceOfTwoWarpsRatherThanOneWithinAWarp) {
+  Finding within = race();
+  within.where.line = 27;
+  within.other = simgpu::AccessSite{"gemm.cu", 31, 5, {0, 0, 0}, {1, 0, 0}, 0, "reads 4 bytes"};
+  Finding across = within;
+  across.where.line = 28;
+  across.other->warp = 1;
+  const Judgement judgement = judge_findings({within, across});
+  ASSERT_EQ(judgement.diagnostics.size(), 2U);
+  EXPECT_EQ(judgement.diagnostics[0].line, 28U);
+  EXPECT_EQ(judgement.diagnostics[1].line, 27U);
+}
+
 /// Two outputs of zeros, of which the second is computed first.
 class TwoOutputs : public Oracle {
  public:

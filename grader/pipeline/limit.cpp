@@ -52,6 +52,24 @@ std::string change_of_arithmetic(double least) {
       1 / least);
 }
 
+/// What stays of the sectors of global memory if neighbouring threads use neighbouring addresses; 1
+/// where they do already.
+double share_when_coalesced(const simgpu::KernelCounters& c) {
+  constexpr double kManySectors = 1.5;  // for each that the bytes fill: as RL0501 has it
+  double touched = 0;
+  double kept = 0;
+  const auto add = [&](std::uint64_t sectors, std::uint64_t requests, std::uint64_t bytes) {
+    const auto all = static_cast<double>(sectors);
+    const double needed = std::max(static_cast<double>(bytes) / static_cast<double>(kSectorBytes),
+                                   static_cast<double>(requests));
+    touched += all;
+    kept += all > kManySectors * needed ? needed : all;
+  };
+  add(c.global_load_sectors, c.global_load_requests, c.global_load_bytes);
+  add(c.global_store_sectors, c.global_store_requests, c.global_store_bytes);
+  return touched > 0 ? kept / touched : 1;
+}
+
 /// The share of a term that stays, whatever becomes of the kernels: what the case itself asks for,
 /// and the wavefronts that are no bank conflicts.
 double least_share(const simgpu::KernelRecord& slowest, const simgpu::Activity& activity,
@@ -60,6 +78,10 @@ double least_share(const simgpu::KernelRecord& slowest, const simgpu::Activity& 
   if (limiter == Limiter::shared) {
     const double conflicts = conflict_share(slowest.counters);
     return conflicts > 0 ? 1 - conflicts : 0;
+  }
+  if (limiter == Limiter::l1) {
+    const double coalesced = share_when_coalesced(slowest.counters);
+    return coalesced < kWorthTelling ? coalesced : 0;
   }
   if (limiter == Limiter::dram) return share(work.compulsory_bytes, dram_bytes(activity));
   double sectors = 0;
@@ -72,6 +94,18 @@ double least_share(const simgpu::KernelRecord& slowest, const simgpu::Activity& 
   if (limiter == Limiter::l2)
     return share(work.compulsory_bytes, sectors * static_cast<double>(kSectorBytes));
   return is_arithmetic(limiter) ? share(total_flops(work), flops) : 0;
+}
+
+/// Accesses that are scattered lengthen both caches' terms: what mends one mends the other.
+/// @return the times with that of the cache which does not limit as it will be then, if L1 goes on
+/// to find the same share of what is asked for
+simgpu::TimeBreakdown with_one_cause(const simgpu::KernelRecord& kernel) {
+  simgpu::TimeBreakdown time = kernel.time;
+  if (time.limiter != Limiter::l1 && time.limiter != Limiter::l2) return time;
+  const Limiter other = time.limiter == Limiter::l1 ? Limiter::l2 : Limiter::l1;
+  const auto term = time.terms.find(other);
+  if (term != time.terms.end()) term->second *= share_when_coalesced(kernel.counters);
+  return time;
 }
 
 /// A demangled name without its result, its parameters and the namespace that has no name.
@@ -227,6 +261,7 @@ Limit limit_of(const simgpu::Activity& activity, const Work& work, double roofli
 
   const bool few_blocks = has_few_blocks(*slowest);
   simgpu::KernelRecord explained = *slowest;
+  explained.time = with_one_cause(*slowest);
   if (!few_blocks) explained.time.wave_quantisation = 1;  // else it would be told as the cause
   const simgpu::Explanation why = simgpu::explain(explained, sm_count);
   const double least = least_share(*slowest, activity, work);
@@ -238,8 +273,9 @@ Limit limit_of(const simgpu::Activity& activity, const Work& work, double roofli
   for (const simgpu::KernelRecord& kernel : activity.kernels) {
     if (kernel.name != slowest->name) continue;
     const double own = simgpu::limiter_us(kernel.time);
-    const double without = few_blocks ? time_when_spread(kernel.time)
-                                      : simgpu::time_without_limiter(kernel.time, least * own);
+    const double without = few_blocks
+                               ? time_when_spread(kernel.time)
+                               : simgpu::time_without_limiter(with_one_cause(kernel), least * own);
     limit.cost_us += part * (few_blocks ? kernel.time.total_us - without : own);
     limit.without_us -= part * (kernel.time.total_us - without);
   }

@@ -120,6 +120,17 @@ TEST(AdviceTest, ScatteredLoadsAreToldBySectors) {
             "it 35.0 us, where DRAM traffic would limit (modelled)");
 }
 
+TEST(AdviceTest, ScatteredLoadsAreMendedInBothCachesAtOnce) {
+  simgpu::KernelRecord scattered = kernel(Limiter::l1, Limiter::l2);
+  scattered.time.terms[Limiter::l2] = 98;
+  scattered.time.terms[Limiter::dram] = 20;
+  EXPECT_THAT(advice(scattered), testing::HasSubstr("L2 traffic would limit as much"));
+  scattered.counters.global_load_sectors = 16000000;  // four times as many as the bytes fill
+  EXPECT_THAT(advice(scattered),
+              testing::AllOf(testing::HasSubstr("let neighbouring threads read and write"),
+                             testing::HasSubstr("Without it 30.0 us, where L2 traffic")));
+}
+
 TEST(AdviceTest, TheCompulsoryBytesCannotBeSaved) {
   EXPECT_EQ(advice(kernel(Limiter::dram, Limiter::l2), {{{"fp32", 64e6}}, 32e6}),
             "limited by DRAM traffic: 100 us of 105 us (95 %); 64 MB cross DRAM, 2.00x the "

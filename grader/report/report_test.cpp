@@ -129,19 +129,25 @@ TEST(Terminal, SaysAtFullMarksWhatWouldSaveAThirdOfTheTime) {
   GradeResult result = example();
   Timing& timing = result.tasks[0].timings[0];
   timing.target_efficiency = 0.1;
+  timing.points = timing.max_points = 8;
   timing.limit.what = "shared memory";
   timing.limit.without_us = 310;
-  timing.limit.change = "pad the rows";
+  timing.limit.change = "pad them";
   const auto told = [&] {
     std::ostringstream out;
     print_report(out, result, {});
     return out.str();
   };
-  EXPECT_THAT(told(),
-              HasSubstr("full marks, and still limited by shared memory, without which it takes "
-                        "310 us: pad the rows\n"));
+  EXPECT_THAT(
+      told(),
+      HasSubstr("full marks for speed, and still limited by shared memory, without which it takes "
+                "310 us: pad them\n"));
   timing.limit.without_us = 900;
   EXPECT_THAT(told(), Not(HasSubstr("still limited")));
+  timing.limit.without_us = 310;
+  timing.points = timing.max_points = 0;
+  EXPECT_THAT(told(), Not(HasSubstr("full marks"))) << "its time earns nothing";
+  EXPECT_THAT(told(), HasSubstr("limited by shared memory, without which it takes 310 us"));
 }
 
 TEST(Terminal, SpeaksOfFullMarksOnlyWhereAllPointsAreEarned) {

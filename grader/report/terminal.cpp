@@ -162,7 +162,8 @@ std::string advice_words(const Timing& timing) {
   constexpr double kWorthKnowing = 2.0 / 3;
   const Limit& limit = timing.limit;
   if (limit.what.empty() || limit.without_us > kWorthKnowing * timing.time_us) return {};
-  return one_line(fmt::format("full marks, and still limited by {}, without which it takes {}: {}",
+  return one_line(fmt::format("{}limited by {}, without which it takes {}: {}",
+                              timing.max_points > 0 ? "full marks for speed, and still " : "",
                               limit.what, format_time_us(limit.without_us), limit.change));
 }
 

@@ -23,7 +23,8 @@ std::string printable(std::string text) {
 }
 
 std::string text_of(const Dim3& index) {
-  return fmt::format("({},{},{})", index.x, index.y, index.z);
+  return index.z == 0 ? fmt::format("({},{})", index.x, index.y)
+                      : fmt::format("({},{},{})", index.x, index.y, index.z);
 }
 
 /// Line `number` of a source file, empty when there is none to show.

@@ -68,6 +68,15 @@ TEST_F(Story, NamesNoThreadWhereAWholeLaunchDidIt) {
   EXPECT_THAT(tell(finding), HasSubstr("none.cu:3, kernel add\n"));
 }
 
+TEST_F(Story, NamesTheThirdDimensionOnlyWhereThereIsOne) {
+  Finding finding;
+  finding.code = "RL0201";
+  finding.where.file = folder_ + "/add.cu";
+  finding.where.block = {3, 0, 0};
+  finding.where.thread = {232, 0, 1};
+  EXPECT_THAT(tell(finding), HasSubstr("block (3,0), thread (232,0,1)"));
+}
+
 TEST_F(Story, ReadsNoFileThatIsNotRegular) {
   const std::string pipe = folder_ + "/pipe";
   ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);

@@ -55,8 +55,8 @@ inline constexpr std::array kCodeRows{
             .meaning = "uninitialised shared memory is read",
             .kind = FindingKind::uninitialized_read,
             .help = "every element of the tile must be stored, zeros included, before any thread "
-                    "reads it; and rows must be as long, padding included, where they are stored "
-                    "as where they are read"},
+                    "reads it: a thread that returns before the loop stores nothing. And rows must "
+                    "be as long, padding included, where they are stored as where they are read"},
     CodeRow{.number = 207,
             .meaning = "host code dereferences a device pointer",
             .kind = FindingKind::invalid_api_use,

@@ -153,15 +153,20 @@ class GradeCommand {
     if (failure) std::rethrow_exception(failure);
   }
 
-  /// What is next in the course: after a run in which everything asked for passed, and after that
-  /// of a whole part.
+  /// What is next, first beside the task that was graded: after a run in which everything asked for
+  /// passed, and after that of a whole part.
   void tell_next(const GradeResult& result) const {
     if (options_.json == "-" || options_.case_number) return;
     if (options_.task && exit_code_of(result) != 0) return;  // its own story says what is next
     try {
       const auto submission = submission_of(options_, installation_);
-      const auto step = next_step(course_progress(installation_, submission), submission);
-      if (step) print_next_step(std::cout, step, submission, submission_flag(options_));
+      const auto course = course_progress(installation_, submission);
+      const AtWork at_work{.part = part().number, .task = options_.task.value_or("")};
+      const auto step = next_step(course, submission, at_work);
+      if (!step) return;
+      print_next_step(std::cout, step, submission, submission_flag(options_));
+      if (const auto open = open_before(course, step->part); !open.empty())
+        std::cout << open << '\n';
     } catch (const std::exception&) {  // another part may be broken, and this one is graded
     }
   }

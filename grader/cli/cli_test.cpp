@@ -269,11 +269,11 @@ TEST_F(CliTest, StarterIsCheckedAndWritten) {
 TEST_F(CliGradeTest, StarterFailsWithExitCode1AndWritesTheReport) {
   const Ran ran = grade({});
   EXPECT_EQ(ran.code, 1) << ran.error;
-  EXPECT_THAT(ran.out, HasSubstr("Part 1: 0 of "));
-  EXPECT_THAT(ran.out, HasSubstr("report out/part1.html"));
+  EXPECT_THAT(ran.out, HasSubstr("answers: 0 of "));
+  EXPECT_THAT(ran.out, HasSubstr("report out/part1-answers.html"));
   EXPECT_THAT(ran.out, Not(HasSubstr("\x1b"))) << "colours are for terminals";
   EXPECT_THAT(ran.error, IsEmpty()) << "progress is for terminals";
-  EXPECT_THAT(read_file(folder_.path() / "out/part1.html"), HasSubstr("<html"));
+  EXPECT_THAT(read_file(folder_.path() / "out/part1-answers.html"), HasSubstr("<html"));
 }
 
 TEST_F(CliGradeTest, JsonOnStdoutIsTheDocumentAndNothingElse) {

@@ -129,7 +129,8 @@ TEST_F(FirstContactTest, AReportTellsWhatChangedSinceTheLastRun) {
   answer("sparse_peak", "\"z\"");
   const Ran changed = grade_mine();
   EXPECT_THAT(changed.out, HasSubstr("since the last run: not implemented -> "));
-  EXPECT_THAT(read_file(folder_.path() / "out/part1.html"), HasSubstr("Since the last run:"));
+  EXPECT_THAT(read_file(folder_.path() / "out/part1-answers.html"),
+              HasSubstr("Since the last run:"));
   EXPECT_THAT(grade_mine().out, Not(HasSubstr("since the last run")));
 }
 
@@ -196,10 +197,10 @@ TEST_F(FirstContactTest, AGradeFromInsideTheSubmissionWritesItsReportBesideIt) {
                                     folder, grader, (folder_.path() / "mine").string())});
   };
   for (const char* folder : {"mine", "mine/part1-metrics"}) {
-    EXPECT_THAT(from(folder).out, HasSubstr((folder_.path() / "out/part1.html").string()));
+    EXPECT_THAT(from(folder).out, HasSubstr((folder_.path() / "out/part1-answers.html").string()));
     EXPECT_FALSE(std::filesystem::exists(folder_.path() / folder / "out"));
   }
-  EXPECT_THAT(from(".").out, HasSubstr(" · report out/part1.html"));
+  EXPECT_THAT(from(".").out, HasSubstr(" · report out/part1-answers.html"));
 }
 
 TEST_F(FirstContactTest, ATraceSaysHowToOpenIt) {

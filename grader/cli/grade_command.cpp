@@ -246,7 +246,9 @@ class GradeCommand {
 
   std::string html_file() const {
     if (!options_.html.empty()) return options_.html;
-    return default_html_file(part().number, submission_of(options_, installation_)).string();
+    return default_html_file(part().number, options_.task.value_or(""),
+                             submission_of(options_, installation_))
+        .string();
   }
 
   GradeRequest request(const std::vector<std::string>& only) const {

@@ -347,7 +347,7 @@ TEST_F(CliGradeTest, ReportThatCannotBeWrittenExitsWith3) {
 TEST_F(CliGradeTest, AFileThatCannotBeWrittenTakesNeitherTheResultNorTheOtherFilesWithIt) {
   std::filesystem::create_directories(folder_.path() / "report.html");
   const Ran ran = grade({"--html", "report.html", "--json", "grade.json"});
-  EXPECT_THAT(ran.out, HasSubstr("Part 1: 0 of "));
+  EXPECT_THAT(ran.out, HasSubstr("answers: 0 of "));
   EXPECT_THAT(ran.out, Not(HasSubstr("report.html")));
   EXPECT_EQ(nlohmann::json::parse(read_file(folder_.path() / "grade.json")).at("part"), 1);
 }

@@ -141,6 +141,16 @@ TEST_F(FirstContactTest, WhatIsNextIsOfTheSameSubmission) {
   EXPECT_EQ(ran.code, 0) << ran.error;
   EXPECT_THAT(ran.out, testing::ContainsRegex("\n  [a-z]+ +[^\n]* --part [0-9]+ --task [a-z_]+ "
                                               "--submission mine\n"));
+  EXPECT_THAT(ran.out, HasSubstr("Next: part 1, task ")) << "first the part that was graded";
+  EXPECT_THAT(ran.out, testing::ContainsRegex("\nStill open in part 0: [0-9]+ tasks\n"));
+}
+
+TEST_F(FirstContactTest, ASingleTaskHasItsOwnPointsAndThoseOfThePartBehindThem) {
+  const Ran alone = grade_mine();
+  EXPECT_THAT(alone.out, testing::ContainsRegex("\nanswers: 0 of [0-9]+ · report "));
+  EXPECT_THAT(alone.out, Not(HasSubstr("so far"))) << "nothing else is known";
+  run({"--part", "1", "--task", "worklog", "--submission", "mine", "--device", "sim:a100"});
+  EXPECT_THAT(grade_mine().out, HasSubstr("\n  Part 1 so far: 0 of 100\n"));
 }
 
 TEST_F(FirstContactTest, TheDocumentTellsItTooAndAFreshCacheNothing) {

@@ -137,6 +137,8 @@ class GradeCommand {
                    .all_timings = options_.task.has_value(),
                    .printed = options_.task.has_value(),
                    .single_case = options_.case_number.value_or(0),
+                   .single_task = options_.task.has_value(),
+                   .part_so_far = part_so_far(result),
                    .lines_of = lines_of});
     if (is_unchanged_) {
       out() << "  the files are those of your last run; if you changed something, save it in your "
@@ -235,6 +237,21 @@ class GradeCommand {
       if (is_there) hashes[task.id] = files.hash(task);
     }
     return hashes;
+  }
+
+  /// What the kept runs of the part come to, behind the points of a single task; empty where
+  /// nothing but that task is known.
+  std::string part_so_far(const GradeResult& result) const {
+    if (!options_.task || options_.case_number) return {};
+    const KeptRuns runs(installation_.cache, submission_of(options_, installation_));
+    const auto known = runs.last(part().number, result.device);
+    if (!known || known->tasks.size() < 2) return {};
+    double most = 0;
+    for (const TaskSpec& task : part().tasks) most += task.bonus ? 0 : maximum_points(task);
+    std::string words = fmt::format("Part {} so far: {} of {}", part().number,
+                                    format_points(known->score()), format_points(most));
+    if (known->bonus() > 0) words += fmt::format(" and {} bonus", format_points(known->bonus()));
+    return words;
   }
 
   bool json_on_stdout() const { return options_.json == "-"; }

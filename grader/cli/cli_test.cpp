@@ -85,12 +85,18 @@ parameters = { n = 4 }
 name = "five"
 group = "edges"
 parameters = { n = 5 }
+[[task.case]]
+name = "n = 6"
+group = "edges"
+parameters = { n = 6 }
 )");
   const Ran tasks = run({"--part", "8", "--list"});
   EXPECT_EQ(tasks.code, 0) << tasks.error;
   EXPECT_THAT(tasks.out, HasSubstr("group  basic  3.5 points: whole tiles"));
   EXPECT_THAT(tasks.out, HasSubstr("group  edges  1.5 points\n"));
   EXPECT_THAT(tasks.out, HasSubstr("case 2  five   n = 5  (edges)"));
+  EXPECT_THAT(tasks.out, HasSubstr("case 3  n = 6  (edges)\n"))
+      << "what the name says is not said twice";
 }
 
 TEST_F(CliTest, HelpIsNoError) {

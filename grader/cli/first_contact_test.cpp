@@ -271,9 +271,11 @@ TEST_F(FirstContactTest, ASaveBringsANewReport) {
   };
   EXPECT_TRUE(waits_after(1));
   write_file_atomically(folder_.path() / "mine/part1-metrics/.answers.toml.swp", "an editor's own");
+  write_file_atomically(folder_.path() / "mine/part1-metrics/worklog.toml", "# another task's\n");
   answer("sparse_peak", "\"z\"");
   EXPECT_TRUE(waits_after(2)) << read_file(folder_.path() / "stderr");
   EXPECT_THAT(read_file(folder_.path() / "stdout"), HasSubstr("since the last run: "));
+  EXPECT_THAT(read_file(folder_.path() / "stdout"), Not(HasSubstr("nothing that is graded here")));
   ::kill(watcher, SIGTERM);
   int status = 0;
   ::waitpid(watcher, &status, 0);

@@ -181,7 +181,7 @@ class GradeCommand {
 
   /// Grades at once, and then what is saved: those tasks alone whose files have changed.
   [[noreturn]] void watch() {
-    FolderWatch saves(folder(), submitted_files(part()));
+    FolderWatch saves(folder(), watched_files());
     std::optional<GradeResult> all;
     std::optional<TaskFiles> graded;
     while (true) {
@@ -210,6 +210,16 @@ class GradeCommand {
   }
 
  private:
+  /// Of a single task not the texts of others: the grader itself writes to the work log.
+  std::vector<std::string> watched_files() const {
+    std::vector<std::string> files = submitted_files(part());
+    for (const TaskSpec& task : part().tasks) {
+      const bool is_other = options_.task && task.id != *options_.task;
+      if (is_other && is_text(task)) std::erase(files, task.file);
+    }
+    return files;
+  }
+
   /// Of what the command line asks for.
   std::vector<std::string> changed_since(const TaskFiles& then, const TaskFiles& now) const {
     std::vector<std::string> changed = now.tasks_changed_since(then);

@@ -94,7 +94,7 @@ NextStep step_for(const PartProgress& progress, const TaskSpec& task,
     step.why = task.starter_finds
                    ? "it is wrong on purpose: run it, read what is found, and mend it"
                    : "it is written, and was never graded";
-  } else if (result->verdict == Verdict::not_implemented) {
+  } else if (result->verdict == Verdict::not_implemented && task.kind != TaskKind::worklog) {
     step.why = "it has changed since it was graded";
   } else if (!result->diagnostics.empty()) {
     const Diagnostic& story = result->diagnostics.front();

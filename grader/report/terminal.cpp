@@ -333,7 +333,8 @@ void print_report(std::ostream& out, const GradeResult& result, const TerminalSt
 
 void print_stories(std::ostream& out, const TaskResult& task, bool colour) {
   // A stub needs no story: its line in the table says where it stands.
-  if (task.verdict == Verdict::not_implemented || task.verdict == Verdict::not_applicable) return;
+  const bool is_stub = task.verdict == Verdict::not_implemented && !is_unfinished_log(task);
+  if (is_stub || task.verdict == Verdict::not_applicable) return;
   if (task.diagnostics.empty()) return;
   const Painter paint(colour);
   out << paint.dim(fmt::format("── {} ──", one_line(task.id))) << '\n';

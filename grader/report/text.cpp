@@ -95,7 +95,7 @@ double points_missing(const TaskResult& task) {
 /// Where the missing points of a task are: "6 for edges, 3.4 for the time of 1024^3", or why all of
 /// them are missing.
 std::string missing_by(const TaskResult& task, double missing) {
-  if (task.verdict == Verdict::not_implemented && task.score == 0) return "still a TODO";
+  if (is_unfinished_log(task)) return "incomplete";
   if (task.verdict == Verdict::compile_error) return "it does not compile";
   if (task.verdict == Verdict::rejected) return "rejected";
   constexpr double kShown = 0.05;
@@ -211,8 +211,13 @@ std::string verdict_words(Verdict verdict) {
   return words;
 }
 
+bool is_unfinished_log(const TaskResult& task) {
+  return task.verdict == Verdict::not_implemented && task.work_log;
+}
+
 std::string outcome_words(const TaskResult& task) {
   const bool is_open = task.verdict == Verdict::pass && task.graded_later > 0;
+  if (is_unfinished_log(task)) return "incomplete";
   return is_open ? "answered" : verdict_words(task.verdict);
 }
 

@@ -32,7 +32,11 @@ std::vector<std::string> wrap(const std::string& text, std::size_t width);
 /// "time limit"
 std::string verdict_words(Verdict verdict);
 
-/// What a task came to: its verdict, or "answered" where only its form was looked at.
+/// Whether a task is a work log in which nothing is wrong and something is missing.
+bool is_unfinished_log(const TaskResult& task);
+
+/// What a task came to: its verdict, "answered" where only its form was looked at, or "incomplete"
+/// of an unfinished work log.
 std::string outcome_words(const TaskResult& task);
 
 /// "8.5/10", "?/11" where all of it is graded later.

@@ -33,7 +33,7 @@ bool is_bonus_question(const TaskSpec& task, const std::string& id) {
 std::optional<OpenPlace> first_todo(const TaskSpec& task, const std::string& text) {
   static const std::regex stub(R"re(\btodo\(\s*"([^"]{0,200})")re");
   // Whose answers they are is nothing to work out.
-  static const std::regex open_answer(R"re(^\s*(?!student\b)[A-Za-z0-9_]+\s*=\s*""\s*(#.*)?$)re");
+  static const std::regex open_answer(R"re(^\s*(?!student\b)([A-Za-z0-9_]+)\s*=\s*""\s*(#.*)?$)re");
   constexpr std::size_t kLongestLine = 1000;  // std::regex recurses for each character
   std::istringstream lines(text);
   std::uint32_t number = 0;

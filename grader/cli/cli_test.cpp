@@ -85,12 +85,18 @@ parameters = { n = 4 }
 name = "five"
 group = "edges"
 parameters = { n = 5 }
+[[task.case]]
+name = "n = 6"
+group = "edges"
+parameters = { n = 6 }
 )");
   const Ran tasks = run({"--part", "8", "--list"});
   EXPECT_EQ(tasks.code, 0) << tasks.error;
   EXPECT_THAT(tasks.out, HasSubstr("group  basic  3.5 points: whole tiles"));
   EXPECT_THAT(tasks.out, HasSubstr("group  edges  1.5 points\n"));
   EXPECT_THAT(tasks.out, HasSubstr("case 2  five   n = 5  (edges)"));
+  EXPECT_THAT(tasks.out, HasSubstr("case 3  n = 6  (edges)\n"))
+      << "what the name says is not said twice";
 }
 
 TEST_F(CliTest, HelpIsNoError) {
@@ -269,11 +275,11 @@ TEST_F(CliTest, StarterIsCheckedAndWritten) {
 TEST_F(CliGradeTest, StarterFailsWithExitCode1AndWritesTheReport) {
   const Ran ran = grade({});
   EXPECT_EQ(ran.code, 1) << ran.error;
-  EXPECT_THAT(ran.out, HasSubstr("Part 1: 0 of "));
-  EXPECT_THAT(ran.out, HasSubstr("report out/part1.html"));
+  EXPECT_THAT(ran.out, HasSubstr("answers: 0 of "));
+  EXPECT_THAT(ran.out, HasSubstr("report out/part1-answers.html"));
   EXPECT_THAT(ran.out, Not(HasSubstr("\x1b"))) << "colours are for terminals";
   EXPECT_THAT(ran.error, IsEmpty()) << "progress is for terminals";
-  EXPECT_THAT(read_file(folder_.path() / "out/part1.html"), HasSubstr("<html"));
+  EXPECT_THAT(read_file(folder_.path() / "out/part1-answers.html"), HasSubstr("<html"));
 }
 
 TEST_F(CliGradeTest, JsonOnStdoutIsTheDocumentAndNothingElse) {
@@ -347,7 +353,7 @@ TEST_F(CliGradeTest, ReportThatCannotBeWrittenExitsWith3) {
 TEST_F(CliGradeTest, AFileThatCannotBeWrittenTakesNeitherTheResultNorTheOtherFilesWithIt) {
   std::filesystem::create_directories(folder_.path() / "report.html");
   const Ran ran = grade({"--html", "report.html", "--json", "grade.json"});
-  EXPECT_THAT(ran.out, HasSubstr("Part 1: 0 of "));
+  EXPECT_THAT(ran.out, HasSubstr("answers: 0 of "));
   EXPECT_THAT(ran.out, Not(HasSubstr("report.html")));
   EXPECT_EQ(nlohmann::json::parse(read_file(folder_.path() / "grade.json")).at("part"), 1);
 }

@@ -129,7 +129,8 @@ TEST_F(FirstContactTest, AReportTellsWhatChangedSinceTheLastRun) {
   answer("sparse_peak", "\"z\"");
   const Ran changed = grade_mine();
   EXPECT_THAT(changed.out, HasSubstr("since the last run: not implemented -> "));
-  EXPECT_THAT(read_file(folder_.path() / "out/part1.html"), HasSubstr("Since the last run:"));
+  EXPECT_THAT(read_file(folder_.path() / "out/part1-answers.html"),
+              HasSubstr("Since the last run:"));
   EXPECT_THAT(grade_mine().out, Not(HasSubstr("since the last run")));
 }
 
@@ -140,6 +141,16 @@ TEST_F(FirstContactTest, WhatIsNextIsOfTheSameSubmission) {
   EXPECT_EQ(ran.code, 0) << ran.error;
   EXPECT_THAT(ran.out, testing::ContainsRegex("\n  [a-z]+ +[^\n]* --part [0-9]+ --task [a-z_]+ "
                                               "--submission mine\n"));
+  EXPECT_THAT(ran.out, HasSubstr("Next: part 1, task ")) << "first the part that was graded";
+  EXPECT_THAT(ran.out, testing::ContainsRegex("\nStill open in part 0: [0-9]+ tasks\n"));
+}
+
+TEST_F(FirstContactTest, ASingleTaskHasItsOwnPointsAndThoseOfThePartBehindThem) {
+  const Ran alone = grade_mine();
+  EXPECT_THAT(alone.out, testing::ContainsRegex("\nanswers: 0 of [0-9]+ · report "));
+  EXPECT_THAT(alone.out, Not(HasSubstr("so far"))) << "nothing else is known";
+  run({"--part", "1", "--task", "worklog", "--submission", "mine", "--device", "sim:a100"});
+  EXPECT_THAT(grade_mine().out, HasSubstr("\n  Part 1 so far: 0 of 100\n"));
 }
 
 TEST_F(FirstContactTest, TheDocumentTellsItTooAndAFreshCacheNothing) {
@@ -196,10 +207,10 @@ TEST_F(FirstContactTest, AGradeFromInsideTheSubmissionWritesItsReportBesideIt) {
                                     folder, grader, (folder_.path() / "mine").string())});
   };
   for (const char* folder : {"mine", "mine/part1-metrics"}) {
-    EXPECT_THAT(from(folder).out, HasSubstr((folder_.path() / "out/part1.html").string()));
+    EXPECT_THAT(from(folder).out, HasSubstr((folder_.path() / "out/part1-answers.html").string()));
     EXPECT_FALSE(std::filesystem::exists(folder_.path() / folder / "out"));
   }
-  EXPECT_THAT(from(".").out, HasSubstr(" · report out/part1.html"));
+  EXPECT_THAT(from(".").out, HasSubstr(" · report out/part1-answers.html"));
 }
 
 TEST_F(FirstContactTest, ATraceSaysHowToOpenIt) {
@@ -260,9 +271,11 @@ TEST_F(FirstContactTest, ASaveBringsANewReport) {
   };
   EXPECT_TRUE(waits_after(1));
   write_file_atomically(folder_.path() / "mine/part1-metrics/.answers.toml.swp", "an editor's own");
+  write_file_atomically(folder_.path() / "mine/part1-metrics/worklog.toml", "# another task's\n");
   answer("sparse_peak", "\"z\"");
   EXPECT_TRUE(waits_after(2)) << read_file(folder_.path() / "stderr");
   EXPECT_THAT(read_file(folder_.path() / "stdout"), HasSubstr("since the last run: "));
+  EXPECT_THAT(read_file(folder_.path() / "stdout"), Not(HasSubstr("nothing that is graded here")));
   ::kill(watcher, SIGTERM);
   int status = 0;
   ::waitpid(watcher, &status, 0);

@@ -137,6 +137,8 @@ class GradeCommand {
                    .all_timings = options_.task.has_value(),
                    .printed = options_.task.has_value(),
                    .single_case = options_.case_number.value_or(0),
+                   .single_task = options_.task.has_value(),
+                   .part_so_far = part_so_far(result),
                    .lines_of = lines_of});
     if (is_unchanged_) {
       out() << "  the files are those of your last run; if you changed something, save it in your "
@@ -153,15 +155,20 @@ class GradeCommand {
     if (failure) std::rethrow_exception(failure);
   }
 
-  /// What is next in the course: after a run in which everything asked for passed, and after that
-  /// of a whole part.
+  /// What is next, first beside the task that was graded: after a run in which everything asked for
+  /// passed, and after that of a whole part.
   void tell_next(const GradeResult& result) const {
     if (options_.json == "-" || options_.case_number) return;
     if (options_.task && exit_code_of(result) != 0) return;  // its own story says what is next
     try {
       const auto submission = submission_of(options_, installation_);
-      const auto step = next_step(course_progress(installation_, submission), submission);
-      if (step) print_next_step(std::cout, step, submission, submission_flag(options_));
+      const auto course = course_progress(installation_, submission);
+      const AtWork at_work{.part = part().number, .task = options_.task.value_or("")};
+      const auto step = next_step(course, submission, at_work);
+      if (!step) return;
+      print_next_step(std::cout, step, submission, submission_flag(options_));
+      if (const auto open = open_before(course, step->part); !open.empty())
+        std::cout << open << '\n';
     } catch (const std::exception&) {  // another part may be broken, and this one is graded
     }
   }
@@ -174,7 +181,7 @@ class GradeCommand {
 
   /// Grades at once, and then what is saved: those tasks alone whose files have changed.
   [[noreturn]] void watch() {
-    FolderWatch saves(folder(), submitted_files(part()));
+    FolderWatch saves(folder(), watched_files());
     std::optional<GradeResult> all;
     std::optional<TaskFiles> graded;
     while (true) {
@@ -203,6 +210,16 @@ class GradeCommand {
   }
 
  private:
+  /// Of a single task not the texts of others: the grader itself writes to the work log.
+  std::vector<std::string> watched_files() const {
+    std::vector<std::string> files = submitted_files(part());
+    for (const TaskSpec& task : part().tasks) {
+      const bool is_other = options_.task && task.id != *options_.task;
+      if (is_other && is_text(task)) std::erase(files, task.file);
+    }
+    return files;
+  }
+
   /// Of what the command line asks for.
   std::vector<std::string> changed_since(const TaskFiles& then, const TaskFiles& now) const {
     std::vector<std::string> changed = now.tasks_changed_since(then);
@@ -232,6 +249,21 @@ class GradeCommand {
     return hashes;
   }
 
+  /// What the kept runs of the part come to, behind the points of a single task; empty where
+  /// nothing but that task is known.
+  std::string part_so_far(const GradeResult& result) const {
+    if (!options_.task || options_.case_number) return {};
+    const KeptRuns runs(installation_.cache, submission_of(options_, installation_));
+    const auto known = runs.last(part().number, result.device);
+    if (!known || known->tasks.size() < 2) return {};
+    double most = 0;
+    for (const TaskSpec& task : part().tasks) most += task.bonus ? 0 : maximum_points(task);
+    std::string words = fmt::format("Part {} so far: {} of {}", part().number,
+                                    format_points(known->score()), format_points(most));
+    if (known->bonus() > 0) words += fmt::format(" and {} bonus", format_points(known->bonus()));
+    return words;
+  }
+
   bool json_on_stdout() const { return options_.json == "-"; }
   /// With the document on stdout, people read on stderr.
   std::ostream& out() const { return json_on_stdout() ? std::cerr : std::cout; }
@@ -241,7 +273,9 @@ class GradeCommand {
 
   std::string html_file() const {
     if (!options_.html.empty()) return options_.html;
-    return default_html_file(part().number, submission_of(options_, installation_)).string();
+    return default_html_file(part().number, options_.task.value_or(""),
+                             submission_of(options_, installation_))
+        .string();
   }
 
   GradeRequest request(const std::vector<std::string>& only) const {

@@ -23,11 +23,23 @@ bool has_groups(const TaskSpec& task) {
   return task.kind != TaskKind::answers && task.groups.size() > 1 && task.points > 0;
 }
 
+/// "1 point", "2.5 points".
+std::string points_in_words(double points) {
+  const std::string number = format_points(points);
+  return number + (number == "1" ? " point" : " points");
+}
+
+/// Parameters, where the name does not say them.
+std::string parameter_words(const std::string& name, const Values& parameters) {
+  const std::string text = text_of(parameters);
+  return text == name ? std::string() : text;
+}
+
 /// The parameters of a case, and its group where neither they nor the task say it.
 std::string case_words(const TaskSpec& task, const CaseSpec& spec) {
-  std::string text = text_of(spec.parameters);
+  const std::string text = parameter_words(spec.name, spec.parameters);
   if (!has_groups(task) || text.find(spec.group) != std::string::npos) return text;
-  return fmt::format("{}  ({})", text, spec.group);
+  return fmt::format("{}{}({})", text, text.empty() ? "" : "  ", spec.group);
 }
 
 /// The longest name among groups, cases, questions and the timed size, so that what follows them
@@ -73,7 +85,7 @@ void show_cases(std::ostream& out, const TaskSpec& task, bool prompts) {
   if (has_groups(task)) {
     for (const GroupSpec& group : task.groups) {
       row("group", group.name,
-          fmt::format("{} points{}{}", format_points(group.points), group.title.empty() ? "" : ": ",
+          fmt::format("{}{}{}", points_in_words(group.points), group.title.empty() ? "" : ": ",
                       group.title));
     }
   }
@@ -86,17 +98,18 @@ void show_cases(std::ostream& out, const TaskSpec& task, bool prompts) {
     }
   }
   if (task.kind == TaskKind::worklog) {
-    row("by hand", "log",
-        fmt::format("{} points, read by a person", format_points(task.hand_points)));
+    row("by hand", "log", fmt::format("{}, read by a person", points_in_words(task.hand_points)));
   }
   for (const QuestionSpec& question : task.questions) {
     const std::string by = question.kind == QuestionKind::text ? ", read by a person" : "";
     row("question", question.id,
-        fmt::format("{}{} points{}", question.bonus ? "bonus, " : "",
-                    format_points(question.points), by));
+        fmt::format("{}{}{}", question.bonus ? "bonus, " : "", points_in_words(question.points),
+                    by));
     if (prompts) show_prompt(out, question);
   }
-  for (const SpeedSpec& speed : task.speeds) row("timed", speed.name, text_of(speed.parameters));
+  for (const SpeedSpec& speed : task.speeds) {
+    row("timed", speed.name, parameter_words(speed.name, speed.parameters));
+  }
 }
 
 /// "RL0301" of "301", "0301" and "rl301".
@@ -155,9 +168,8 @@ int list_all_parts(std::ostream& out, const Installation& installation) {
     double points = 0;
     double bonus = 0;
     for (const TaskSpec& task : part.tasks) (task.bonus ? bonus : points) += maximum_points(task);
-    out << fmt::format("Part {}  {:<28} {} {}, {} points{}\n", part.number, part.title,
-                       part.tasks.size(), part.tasks.size() == 1 ? "task" : "tasks",
-                       format_points(points),
+    out << fmt::format("Part {}  {:<28} {} {}, {}{}\n", part.number, part.title, part.tasks.size(),
+                       part.tasks.size() == 1 ? "task" : "tasks", points_in_words(points),
                        bonus > 0 ? fmt::format(" and {} bonus", format_points(bonus)) : "");
   }
   return 0;
@@ -170,8 +182,8 @@ int show_tasks(std::ostream& out, const Options& options, const Installation& in
   out << fmt::format("Part {}, {}\n", part.number, part.title);
   for (const TaskSpec& task : part.tasks) {
     if (options.task && task.id != *options.task) continue;
-    out << fmt::format("\n  {:<16} {} · {} points{} · {}\n", task.id, task.title,
-                       format_points(maximum_points(task)), task.bonus ? " (bonus)" : "",
+    out << fmt::format("\n  {:<16} {} · {}{} · {}\n", task.id, task.title,
+                       points_in_words(maximum_points(task)), task.bonus ? " (bonus)" : "",
                        task.file);
     const std::string student = student_of(options, installation, part, task);
     if (draws_numbers(task)) {

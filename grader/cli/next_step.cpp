@@ -23,11 +23,17 @@ struct OpenPlace {
   std::string says;  ///< what it asks for first; may be empty
 };
 
-/// The first stub of a source file that is not commented out, or the first open answer.
+bool is_bonus_question(const TaskSpec& task, const std::string& id) {
+  const auto question = std::ranges::find(task.questions, id, &QuestionSpec::id);
+  return question != task.questions.end() && question->bonus;
+}
+
+/// The first stub of a source file that is not commented out, or the first open answer that is no
+/// bonus.
 std::optional<OpenPlace> first_todo(const TaskSpec& task, const std::string& text) {
   static const std::regex stub(R"re(\btodo\(\s*"([^"]{0,200})")re");
   // Whose answers they are is nothing to work out.
-  static const std::regex open_answer(R"re(^\s*(?!student\b)[A-Za-z0-9_]+\s*=\s*""\s*(#.*)?$)re");
+  static const std::regex open_answer(R"re(^\s*(?!student\b)([A-Za-z0-9_]+)\s*=\s*""\s*(#.*)?$)re");
   constexpr std::size_t kLongestLine = 1000;  // std::regex recurses for each character
   std::istringstream lines(text);
   std::uint32_t number = 0;
@@ -36,7 +42,8 @@ std::optional<OpenPlace> first_todo(const TaskSpec& task, const std::string& tex
     line.resize(std::min(line.size(), kLongestLine));
     std::smatch found;
     if (is_text(task)) {
-      if (std::regex_search(line, open_answer)) return OpenPlace{number, ""};
+      const bool is_open = std::regex_search(line, found, open_answer);
+      if (is_open && !is_bonus_question(task, found[1].str())) return OpenPlace{number, ""};
     } else if (std::regex_search(line, found, stub) &&
                line.find("//") > static_cast<std::size_t>(found.position(0))) {
       return OpenPlace{number, one_line(found[1].str())};
@@ -87,7 +94,7 @@ NextStep step_for(const PartProgress& progress, const TaskSpec& task,
     step.why = task.starter_finds
                    ? "it is wrong on purpose: run it, read what is found, and mend it"
                    : "it is written, and was never graded";
-  } else if (result->verdict == Verdict::not_implemented) {
+  } else if (result->verdict == Verdict::not_implemented && task.kind != TaskKind::worklog) {
     step.why = "it has changed since it was graded";
   } else if (!result->diagnostics.empty()) {
     const Diagnostic& story = result->diagnostics.front();
@@ -106,33 +113,78 @@ NextStep step_for(const PartProgress& progress, const TaskSpec& task,
   return step;
 }
 
-}  // namespace
+/// The first task of a part that is not solved.
+/// @param only among these tasks; empty: among all
+const TaskSpec* first_open(const PartProgress& progress, bool bonus,
+                           const std::vector<std::string>& only = {}) {
+  for (const TaskSpec& task : progress.part.tasks) {
+    const bool is_asked = only.empty() || std::ranges::find(only, task.id) != only.end();
+    if (!is_asked || task.bonus != bonus || is_solved(result_of(progress, task))) continue;
+    return &task;
+  }
+  return nullptr;
+}
 
-std::optional<NextStep> next_step(const std::vector<PartProgress>& course,
-                                  const std::filesystem::path& submission) {
-  for (const bool bonus : {false, true}) {
-    for (const PartProgress& progress : course) {
-      for (const TaskSpec& task : progress.part.tasks) {
-        if (task.bonus != bonus || is_solved(result_of(progress, task))) continue;
-        return step_for(progress, task, submission);
-      }
-    }
-    if (bonus) break;
-    for (const PartProgress& progress : course) {
-      for (const TaskSpec& task : progress.part.tasks) {
-        const TaskResult* result = result_of(progress, task);
-        if (task.bonus || result == nullptr) continue;
-        if (result->score > result->max_score - result->graded_later - kLeastMissing) continue;
-        return NextStep{
-            .part = progress.part.number,
-            .task = task.id,
-            .why = fmt::format("it passes with {} of {} points", format_points(result->score),
-                               format_points(result->max_score)),
-            .place = progress.part.directory + "/" + task.file};
-      }
+/// What is open where somebody is at work: the ladder of their task comes before the rest.
+const TaskSpec* first_open_beside(const PartProgress& progress, const std::string& task) {
+  for (const Ladder& ladder : progress.part.ladders) {
+    if (step_number(ladder, task) == 0) continue;
+    if (const TaskSpec* step = first_open(progress, false, ladder.steps)) return step;
+  }
+  return first_open(progress, false);
+}
+
+/// The first task of the course that passes and misses points.
+std::optional<NextStep> first_with_points_missing(const std::vector<PartProgress>& course) {
+  for (const PartProgress& progress : course) {
+    for (const TaskSpec& task : progress.part.tasks) {
+      const TaskResult* result = result_of(progress, task);
+      if (task.bonus || result == nullptr) continue;
+      if (result->score > result->max_score - result->graded_later - kLeastMissing) continue;
+      return NextStep{
+          .part = progress.part.number,
+          .task = task.id,
+          .why = fmt::format("it passes with {} of {} points", format_points(result->score),
+                             format_points(result->max_score)),
+          .place = progress.part.directory + "/" + task.file};
     }
   }
   return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<NextStep> next_step(const std::vector<PartProgress>& course,
+                                  const std::filesystem::path& submission,
+                                  const std::optional<AtWork>& at_work) {
+  for (const PartProgress& progress : course) {
+    if (!at_work || progress.part.number != at_work->part) continue;
+    const TaskSpec* task = first_open_beside(progress, at_work->task);
+    if (task != nullptr) return step_for(progress, *task, submission);
+  }
+  for (const bool bonus : {false, true}) {
+    for (const PartProgress& progress : course) {
+      const TaskSpec* task = first_open(progress, bonus);
+      if (task != nullptr) return step_for(progress, *task, submission);
+    }
+    if (bonus) break;
+    if (auto step = first_with_points_missing(course)) return step;
+  }
+  return std::nullopt;
+}
+
+std::string open_before(const std::vector<PartProgress>& course, int part) {
+  std::string words;
+  for (const PartProgress& progress : course) {
+    if (progress.part.number >= part) continue;
+    const auto open = std::ranges::count_if(progress.part.tasks, [&](const TaskSpec& task) {
+      return !task.bonus && !is_solved(result_of(progress, task));
+    });
+    if (open == 0) continue;
+    words += fmt::format("{} part {}: {} {}", words.empty() ? "Still open in" : ", in",
+                         progress.part.number, open, open == 1 ? "task" : "tasks");
+  }
+  return words;
 }
 
 }  // namespace rooflab

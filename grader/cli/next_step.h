@@ -26,9 +26,21 @@ struct NextStep {
   bool grade = true;  ///< grade the task; else edit it first
 };
 
-/// The first task in the order of the course that is not solved, bonus ones after all others; then
-/// the first that misses points. Nothing when every task has all of its points.
+/// Where a student is at work: the part, and the task, graded last.
+struct AtWork {
+  int part = 0;
+  std::string task = {};  ///< empty: the whole part
+};
+
+/// The first task that is not solved, bonus ones after all others; then the first that misses
+/// points. It is looked for in the order of the course; where somebody is at work, first on the
+/// ladder of that task, then in that part. Nothing when every task has all of its points.
 std::optional<NextStep> next_step(const std::vector<PartProgress>& course,
-                                  const std::filesystem::path& submission);
+                                  const std::filesystem::path& submission,
+                                  const std::optional<AtWork>& at_work = {});
+
+/// "Still open in part 0: 2 tasks": a line of the parts before one; empty where none of their tasks
+/// is open, bonus tasks apart.
+std::string open_before(const std::vector<PartProgress>& course, int part);
 
 }  // namespace rooflab

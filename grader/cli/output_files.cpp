@@ -37,8 +37,10 @@ void require_own(const char* option, const std::string& file,
 
 }  // namespace
 
-std::filesystem::path default_html_file(int part, const std::filesystem::path& submission) {
-  const std::filesystem::path file = fmt::format("out/part{}.html", part);
+std::filesystem::path default_html_file(int part, const std::string& task,
+                                        const std::filesystem::path& submission) {
+  const std::filesystem::path file =
+      fmt::format("out/part{}{}{}.html", part, task.empty() ? "" : "-", task);
   std::error_code error;
   const auto whole = std::filesystem::weakly_canonical(submission, error);
   if (error) return file;

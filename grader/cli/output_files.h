@@ -13,6 +13,7 @@ void refuse_foreign_outputs(const Options& options);
 
 /// Where the HTML report goes unless told otherwise: out/ of this folder, or beside the submission
 /// for whoever stands in it, since what lies there is handed in.
-std::filesystem::path default_html_file(int part, const std::filesystem::path& submission);
+std::filesystem::path default_html_file(int part, const std::string& task,
+                                        const std::filesystem::path& submission);
 
 }  // namespace rooflab

@@ -281,6 +281,12 @@ void check_form(const PartSpec& part, const TaskSpec& task, const Answers& answe
     const bool is_answered = answers.values.contains(question.id);
     ++(question.bonus ? bonus_asked : asked);
     (question.bonus ? bonus_answered : answered) += is_answered ? 1 : 0;
+    if (question.kind == QuestionKind::text) {
+      result.cases.push_back({.name = question.id,
+                              .verdict = is_answered ? Verdict::pass : Verdict::not_implemented,
+                              .hidden = false,
+                              .group = question.id});
+    }
     // A bonus question may stay open. In an empty file one word stands for all of them.
     if (question.bonus || is_answered || answers.values.empty()) continue;
     if (question.kind != QuestionKind::text) continue;  // told above

@@ -126,6 +126,7 @@ TEST_F(AnswersTaskTest, WithoutAKeyOnlyTheFormIsCheckedAndThePointsComeLater) {
   EXPECT_EQ(task.graded_later, 5);
   EXPECT_THAT(task.diagnostics, testing::IsEmpty());
   EXPECT_THAT(task.summary, HasSubstr("3 of 3 questions are answered"));
+  EXPECT_EQ(task.cases.back().name, "thoughts") << "the next run is compared with it";
   const TaskResult bad = grade_answers_of("ridge = 59 %\nbound = \"b\"\n");
   EXPECT_EQ(bad.verdict, Verdict::wrong_answer);
   EXPECT_EQ(bad.max_score, 5);

@@ -193,6 +193,14 @@ LoggedVersion row_of(const Version& version, const Version* before) {
   return row;
 }
 
+/// Whether a version names a counter that its run does not know. A real GPU counts nothing, so that
+/// nobody knows what it could have counted.
+bool has_wrong_counter(const Version& version) {
+  const bool counts = version.run && !version.run->counters.empty();
+  return counts && !version.entry.counter.empty() &&
+         !named_counter(version.entry.counter, version.run->counters);
+}
+
 /// What a version lacks, a clause each.
 std::vector<std::string> lacking(const Version& version) {
   std::vector<std::string> what;
@@ -201,9 +209,7 @@ std::vector<std::string> lacking(const Version& version) {
   if (entry.hypothesis.empty()) what.push_back(fmt::format("no hypothesis_{}", entry.version));
   if (entry.counter.empty()) what.push_back(fmt::format("no counter_{}", entry.version));
   if (entry.result.empty()) what.push_back(fmt::format("no result_{}", entry.version));
-  // A real GPU counts nothing, so that nobody knows what it could have counted.
-  const bool counts = version.run && !version.run->counters.empty();
-  if (!entry.counter.empty() && counts && !named_counter(entry.counter, version.run->counters)) {
+  if (has_wrong_counter(version)) {
     const std::string name = shorten(one_line(entry.counter), 60);
     const auto names = measure_names();
     what.push_back(fmt::format("there is no counter \"{}\"{}", name, did_you_mean(name, names)));
@@ -225,7 +231,7 @@ Diagnostic story_of(const PartSpec& part, const TaskSpec& task, const Log& log,
     if (what.empty()) continue;
     story.evidence.push_back(
         fmt::format("version {}: {}", version.entry.version, fmt::join(what, ", ")));
-    lacks_counter = lacks_counter || what.back().starts_with("there is no counter");
+    lacks_counter = lacks_counter || has_wrong_counter(version);
   }
   if (lacks_counter) {
     story.notes.push_back(fmt::format(
@@ -283,10 +289,13 @@ TaskResult grade_work_log(const PartSpec& part, const GradeRequest& request,
     with_run += version.run ? 1 : 0;
     complete += lacking(version).empty() ? 1 : 0;
   }
+  // A log that is not finished is no wrong one.
+  const bool has_mistake = std::ranges::any_of(log.versions, has_wrong_counter);
+  const Verdict unfinished = has_mistake ? Verdict::wrong_answer : Verdict::not_implemented;
   const auto settle = [&](const char* name, std::size_t count) {
     const auto group = std::ranges::find(result.groups, name, &GroupResult::name);
     const bool passes = count >= static_cast<std::size_t>(kVersionsAskedFor);
-    group->verdict = passes ? Verdict::pass : Verdict::wrong_answer;
+    group->verdict = passes ? Verdict::pass : unfinished;
     group->score = passes ? group->max_score : 0;
     result.score += group->score;
     if (is_worse(group->verdict, result.verdict)) result.verdict = group->verdict;

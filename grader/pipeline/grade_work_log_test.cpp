@@ -109,6 +109,16 @@ TEST_F(GradeWorkLogTest, AllThatIsMissingIsNamedAtOnce) {
   EXPECT_THAT(story.notes, Contains(HasSubstr("DRAM bytes")));
 }
 
+TEST_F(GradeWorkLogTest, ALogThatIsNotFinishedIsNoWrongOne) {
+  runs_of({run_of(1, 4004, 60), run_of(2, 3003, 30)});
+  text_of_log(entry(1) + entry(2));
+  const TaskResult task = grade_log();
+  EXPECT_EQ(task.verdict, Verdict::not_implemented);
+  EXPECT_EQ(task.score, 0);
+  ASSERT_THAT(task.diagnostics, SizeIs(1));
+  EXPECT_EQ(task.diagnostics[0].message, "the work log has 2 complete versions of the 4 asked for");
+}
+
 TEST_F(GradeWorkLogTest, ALineThatCannotBeReadIsNamedAndCostsNothingByItself) {
   hand_in_four();
   text_of_log(entry(1) + "faster\n" + entry(2) + entry(3) + entry(4));

@@ -163,6 +163,10 @@ TEST(GroupsReport, WhatAGroupBecameSinceTheLastRunIsSaid) {
   TaskResult open = now;
   open.graded_later = 1;
   EXPECT_THAT(words_of(*since, open, 2), testing::HasSubstr("newly answered: edges"));
+  TaskResult written = open;
+  open.cases.push_back({.name = "why", .verdict = Verdict::not_implemented, .group = "why"});
+  written.cases.push_back({.name = "why", .verdict = Verdict::pass, .group = "why"});
+  EXPECT_THAT(compare_runs(open, written, false)->won, ElementsAre("why"));
 }
 
 }  // namespace

@@ -48,6 +48,37 @@ std::string summary_of(const GradeResult& result, const TerminalStyle& style = {
   return out.str();
 }
 
+TEST(MissingPoints, OfATaskItsOwnPointsAndThoseOfThePartBehindThem) {
+  const GradeResult result = result_of({task_of("gemm", 8, 10, Verdict::wrong_answer)});
+  const std::string text =
+      summary_of(result, {.single_task = true, .part_so_far = "Part 1 so far: 59 of 100"});
+  EXPECT_THAT(text, HasSubstr("\ngemm: 8 of 10 · "));
+  EXPECT_THAT(text, HasSubstr("\n  Part 1 so far: 59 of 100\n"));
+  EXPECT_THAT(text, Not(HasSubstr("Part 1: ")));
+}
+
+TEST(MissingPoints, AnUnfinishedWorkLogIsIncompleteAndTellsWhatItLacks) {
+  TaskResult log = task_of("worklog", 0, 6, Verdict::not_implemented);
+  log.work_log.emplace();
+  log.diagnostics.emplace_back().message =
+      "the work log has 2 complete versions of the 4 asked for";
+  std::ostringstream out;
+  print_report(out, result_of({log}), {});
+  EXPECT_THAT(out.str(), HasSubstr(": the work log has 2 complete versions"));
+  EXPECT_THAT(out.str(), HasSubstr("  worklog  incomplete "));
+  EXPECT_EQ(missing_words(result_of({log})), "6 points are missing: worklog 6 (incomplete)");
+}
+
+TEST(Hints, OfATaskWithFunctionsAreCountedForEach) {
+  TaskResult task = task_of("gemm", 8, 10, Verdict::wrong_answer);
+  task.hints = {.shown = 2, .of = 3};
+  EXPECT_EQ(format_hints(task), "2 of 3 hints used");
+  task.cases = {{.name = "a small one", .group = "gemm_cost"}};
+  task.hints = {.shown = 3, .of = 24, .points = 1};
+  EXPECT_EQ(format_hints(task),
+            "3 hints used, of 3 for the task and for each function, which cost 1 point");
+}
+
 TEST(MissingPoints, AreNamedByTaskGroupAndTimedCase) {
   TaskResult broken = task_of("gemv", 0, 8, Verdict::compile_error);
   TaskResult open = task_of("counters", 0, 20, Verdict::not_implemented);
@@ -55,7 +86,11 @@ TEST(MissingPoints, AreNamedByTaskGroupAndTimedCase) {
   EXPECT_EQ(missing_words(result_of({slow_and_wrong_at_edges(), broken, open, whole})),
             "37.4 points are missing: gemm 9.4 (6 for edges, 3.4 for the time of 1024^3) · gemv 8 "
             "(it does not compile) "
-            "· counters 20 (still a TODO)");
+            "· 20 in a task that is still a TODO");
+  EXPECT_EQ(missing_words(result_of({open, whole})), "") << "the table says so";
+  TaskResult more = task_of("gemv", 0, 8, Verdict::not_implemented);
+  EXPECT_THAT(missing_words(result_of({slow_and_wrong_at_edges(), open, more})),
+              testing::EndsWith("· 28 in 2 tasks that are still a TODO"));
 }
 
 TEST(MissingPoints, ASpeedThatWasNotReachedIsOneOfThem) {

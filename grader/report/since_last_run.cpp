@@ -65,13 +65,27 @@ std::string time_words(double time_us, bool at_least) {
   return (at_least ? ">= " : "") + format_time_us(time_us);
 }
 
-/// Names of groups of `there` that pass, and that are in `here` and do not pass in it.
+/// A question that is no group: nobody but a person gives points for it.
+bool is_text_question(const CaseResult& one, const TaskResult& task) {
+  const auto& groups = task.groups;
+  return one.name == one.group &&
+         std::ranges::find(groups, one.name, &GroupResult::name) == groups.end();
+}
+
+/// Names of groups and questions of `there` that pass, and that are in `here` and do not pass in
+/// it.
 std::vector<std::string> passing_only(const TaskResult& there, const TaskResult& here) {
   std::vector<std::string> names;
   for (const GroupResult& group : there.groups) {
     const auto other = std::ranges::find(here.groups, group.name, &GroupResult::name);
     const bool differs = other != here.groups.end() && other->verdict != Verdict::pass;
     if (group.verdict == Verdict::pass && differs) names.push_back(group.name);
+  }
+  for (const CaseResult& one : there.cases) {
+    if (one.verdict != Verdict::pass || !is_text_question(one, there)) continue;
+    const auto other = std::ranges::find(here.cases, one.name, &CaseResult::name);
+    const bool differs = other != here.cases.end() && other->verdict != Verdict::pass;
+    if (differs) names.push_back(one.name);
   }
   return names;
 }

@@ -289,6 +289,14 @@ std::string single_case_words(const GradeResult& result, int number) {
                      passes ? "passes" : "does not pass");
 }
 
+/// "gemm_naive: 10 of 10", or of a task that people judge later how it stands.
+std::string single_task_words(const TaskResult& task) {
+  const bool all_later = task.graded_later > 0 && task.graded_later >= task.max_score;
+  if (all_later) return fmt::format("{}: {}", one_line(task.id), outcome_words(task));
+  return fmt::format("{}: {} of {}{}", one_line(task.id), format_points(task.score),
+                     format_points(task.max_score), task.bonus ? " bonus*" : "");
+}
+
 /// "90 of 100 and 10 of 20 bonus*"
 std::string score_words(const GradeResult& result) {
   const auto of = [](double score, double most) {
@@ -326,7 +334,8 @@ void print_report(std::ostream& out, const GradeResult& result, const TerminalSt
 
 void print_stories(std::ostream& out, const TaskResult& task, bool colour) {
   // A stub needs no story: its line in the table says where it stands.
-  if (task.verdict == Verdict::not_implemented || task.verdict == Verdict::not_applicable) return;
+  const bool is_stub = task.verdict == Verdict::not_implemented && !is_unfinished_log(task);
+  if (is_stub || task.verdict == Verdict::not_applicable) return;
   if (task.diagnostics.empty()) return;
   const Painter paint(colour);
   out << paint.dim(fmt::format("── {} ──", one_line(task.id))) << '\n';
@@ -353,13 +362,16 @@ void print_summary(std::ostream& out, const GradeResult& result, const TerminalS
     if (has_line) print_task(out, task, width, style);
   }
   const bool is_single = style.single_case > 0 && !result.tasks.empty();
+  const bool is_task = style.single_task && result.tasks.size() == 1;
   out << '\n'
       << paint.bold(is_single ? single_case_words(result, style.single_case)
+                    : is_task ? single_task_words(result.tasks.front())
                               : fmt::format("Part {}: {}", result.part, score_words(result)));
   if (!style.html.empty()) out << " · report " << style.html;
   out << fmt::format(" · {:.1f} s (build {:.1f} s, run {:.1f} s)\n", result.build_s + result.run_s,
                      result.build_s, result.run_s);
   if (is_single) return;
+  if (!style.part_so_far.empty()) out << "  " << style.part_so_far << '\n';
   // Of a single task without a time, its own line has it all.
   const bool is_plain = result.tasks.size() == 1 && result.tasks.front().timings.empty();
   const std::string missing = is_plain ? std::string() : one_line(missing_words(result));

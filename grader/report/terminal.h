@@ -15,6 +15,9 @@ struct TerminalStyle {
   bool all_timings = false;  ///< of tasks with several timed cases, not only the first
   bool printed = false;      ///< the last lines that the student's code printed
   int single_case = 0;       ///< only this public case was run, which earns nothing; 0: all were
+  bool single_task = false;  ///< the total is that of a task, not of the part
+  /// "Part 1 so far: 59 of 100", behind the total of a single task; empty: not known.
+  std::string part_so_far = {};
   /// Tasks that have a line, of those in the totals; empty: all.
   std::vector<std::string> lines_of = {};
 };

@@ -92,10 +92,14 @@ double points_missing(const TaskResult& task) {
   return missing < kShown ? 0 : missing;
 }
 
+bool is_stub(const TaskResult& task) {
+  return task.verdict == Verdict::not_implemented && task.score == 0 && !is_unfinished_log(task);
+}
+
 /// Where the missing points of a task are: "6 for edges, 3.4 for the time of 1024^3", or why all of
 /// them are missing.
 std::string missing_by(const TaskResult& task, double missing) {
-  if (task.verdict == Verdict::not_implemented && task.score == 0) return "still a TODO";
+  if (is_unfinished_log(task)) return "incomplete";
   if (task.verdict == Verdict::compile_error) return "it does not compile";
   if (task.verdict == Verdict::rejected) return "rejected";
   constexpr double kShown = 0.05;
@@ -211,8 +215,13 @@ std::string verdict_words(Verdict verdict) {
   return words;
 }
 
+bool is_unfinished_log(const TaskResult& task) {
+  return task.verdict == Verdict::not_implemented && task.work_log;
+}
+
 std::string outcome_words(const TaskResult& task) {
   const bool is_open = task.verdict == Verdict::pass && task.graded_later > 0;
+  if (is_unfinished_log(task)) return "incomplete";
   return is_open ? "answered" : verdict_words(task.verdict);
 }
 
@@ -321,16 +330,28 @@ std::string format_cases(const TaskResult& task) {
 std::string missing_words(const GradeResult& result) {
   const bool only_bonus = std::ranges::all_of(result.tasks, &TaskResult::bonus);
   std::string words;
-  double sum = 0;
+  double sum = 0, open_points = 0;
+  int open_tasks = 0;
   for (const TaskResult& task : result.tasks) {
     const double missing = points_missing(task);
     if (missing == 0 || task.bonus != only_bonus) continue;
+    sum += missing;
+    if (is_stub(task)) {  // the table names them
+      open_points += missing;
+      ++open_tasks;
+      continue;
+    }
     const std::string by = missing_by(task, missing);
     words += fmt::format("{}{} {}{}", words.empty() ? "" : " · ", task.id, format_points(missing),
                          by.empty() ? "" : " (" + by + ")");
-    sum += missing;
   }
   if (words.empty()) return {};
+  if (open_tasks > 0) {
+    words +=
+        fmt::format(" · {} in {}", format_points(open_points),
+                    open_tasks == 1 ? "a task that is still a TODO"
+                                    : fmt::format("{} tasks that are still a TODO", open_tasks));
+  }
   const std::string points = format_points(sum);
   return fmt::format("{} {} missing: {}", points, points == "1" ? "point is" : "points are", words);
 }
@@ -410,8 +431,10 @@ std::string format_hints(const TaskResult& task) {
   if (hints.of <= kOfEach) {
     words = fmt::format("{} of {} hints used", hints.shown, hints.of);
   } else {
-    const bool are_questions = std::ranges::all_of(
-        task.cases, [](const CaseResult& one) { return one.name == one.group; });
+    const bool are_questions =
+        !task.cases.empty() && std::ranges::all_of(task.cases, [](const CaseResult& one) {
+          return one.name == one.group;
+        });
     words = fmt::format("{} {} used, of {} for the task and for each {}", hints.shown,
                         hints.shown == 1 ? "hint" : "hints", kOfEach,
                         are_questions ? "question" : "function");

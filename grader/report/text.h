@@ -32,7 +32,11 @@ std::vector<std::string> wrap(const std::string& text, std::size_t width);
 /// "time limit"
 std::string verdict_words(Verdict verdict);
 
-/// What a task came to: its verdict, or "answered" where only its form was looked at.
+/// Whether a task is a work log in which nothing is wrong and something is missing.
+bool is_unfinished_log(const TaskResult& task);
+
+/// What a task came to: its verdict, "answered" where only its form was looked at, or "incomplete"
+/// of an unfinished work log.
 std::string outcome_words(const TaskResult& task);
 
 /// "8.5/10", "?/11" where all of it is graded later.
@@ -62,8 +66,9 @@ std::string format_lost_groups(const TaskResult& task);
 /// says no more than the verdict.
 std::string format_cases(const TaskResult& task);
 /// What full marks still ask for, by task and group: "38.4 points are missing: gemm_tiled 13.4
-/// (6 for edges, 7.4 for the time of 1024^3) · gemv 15 (still a TODO)". Of bonus tasks only where
-/// no other was graded. Empty where nothing is missing.
+/// (6 for edges, 7.4 for the time of 1024^3) · 25 in 2 tasks that are still a TODO". Of bonus tasks
+/// only where no other was graded. Empty where nothing is missing, or only what is still a TODO:
+/// the table says that.
 std::string missing_words(const GradeResult& result);
 /// What a timed case reached of what bounds it: "2.11 TFLOP/s" where that is arithmetic, else bytes
 /// per second.

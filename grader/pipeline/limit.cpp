@@ -81,7 +81,7 @@ double least_share(const simgpu::KernelRecord& slowest, const simgpu::Activity& 
   }
   if (limiter == Limiter::l1) {
     const double coalesced = share_when_coalesced(slowest.counters);
-    return coalesced < kWorthTelling ? coalesced : 0;
+    return coalesced < kAllOfIt ? coalesced : 0;
   }
   if (limiter == Limiter::dram) return share(work.compulsory_bytes, dram_bytes(activity));
   double sectors = 0;

@@ -9,34 +9,6 @@ namespace {
 
 constexpr double kMillisecondsPerMicrosecond = 1e-3;
 
-/// The last fill of so many bytes.
-const simgpu::MemoryRecord* marker(const simgpu::Activity& activity, std::uint64_t bytes) {
-  const auto is_marker = [&](const simgpu::MemoryRecord& record) {
-    return record.operation == simgpu::MemoryOperation::set && record.bytes == bytes;
-  };
-  const auto last = std::find_if(activity.memory.rbegin(), activity.memory.rend(), is_marker);
-  return last == activity.memory.rend() ? nullptr : &*last;
-}
-
-RecordedCall call_between(const simgpu::Activity& activity, const simgpu::MemoryRecord& before,
-                          const simgpu::MemoryRecord& after) {
-  RecordedCall call;
-  double end_us = before.start_us + before.time_us;
-  const double begin_us = end_us;
-  for (const simgpu::KernelRecord& kernel : activity.kernels) {
-    if (kernel.sequence < before.sequence || kernel.sequence > after.sequence) continue;
-    add(kernel, call);
-    call.busy_ms += kernel.time.total_us * kMillisecondsPerMicrosecond;
-    end_us = std::max(end_us, kernel.start_us + kernel.time.total_us);
-  }
-  for (const simgpu::ApiRecord& record : activity.calls) {
-    if (record.sequence < before.sequence || record.sequence > after.sequence) continue;
-    if (record.error == 0 && record.name.starts_with("cudaMalloc")) ++call.allocations;
-  }
-  call.span_ms = (end_us - begin_us) * kMillisecondsPerMicrosecond;
-  return call;
-}
-
 /// What lies between two events whose distance is asked for, by the places of their records.
 struct TimedRegion {
   std::uint64_t begin, end;
@@ -88,11 +60,45 @@ std::vector<RecordedCall> timed_work(const simgpu::Activity& activity) {
   return work;
 }
 
+const simgpu::MemoryRecord* last_fill(const simgpu::Activity& activity, std::uint64_t bytes) {
+  const auto is_fill = [&](const simgpu::MemoryRecord& record) {
+    return record.operation == simgpu::MemoryOperation::set && record.bytes == bytes;
+  };
+  const auto last = std::find_if(activity.memory.rbegin(), activity.memory.rend(), is_fill);
+  return last == activity.memory.rend() ? nullptr : &*last;
+}
+
+std::vector<const simgpu::KernelRecord*> kernels_behind_marker(const simgpu::Activity& activity,
+                                                               std::uint64_t bytes) {
+  const simgpu::MemoryRecord* before = last_fill(activity, bytes);
+  const simgpu::MemoryRecord* after = last_fill(activity, bytes + 1);
+  std::vector<const simgpu::KernelRecord*> kernels;
+  if (before == nullptr || after == nullptr) return kernels;
+  for (const simgpu::KernelRecord& kernel : activity.kernels) {
+    if (kernel.sequence < before->sequence || kernel.sequence > after->sequence) continue;
+    kernels.push_back(&kernel);
+  }
+  return kernels;
+}
+
 RecordedCall call_behind_marker(const simgpu::Activity& activity, std::uint64_t bytes) {
-  const simgpu::MemoryRecord* before = marker(activity, bytes);
-  const simgpu::MemoryRecord* after = marker(activity, bytes + 1);
+  const simgpu::MemoryRecord* before = last_fill(activity, bytes);
+  const simgpu::MemoryRecord* after = last_fill(activity, bytes + 1);
   if (before == nullptr || after == nullptr) return {};
-  return call_between(activity, *before, *after);
+  RecordedCall call;
+  double end_us = before->start_us + before->time_us;
+  const double begin_us = end_us;
+  for (const simgpu::KernelRecord* kernel : kernels_behind_marker(activity, bytes)) {
+    add(*kernel, call);
+    call.busy_ms += kernel->time.total_us * kMillisecondsPerMicrosecond;
+    end_us = std::max(end_us, kernel->start_us + kernel->time.total_us);
+  }
+  for (const simgpu::ApiRecord& record : activity.calls) {
+    if (record.sequence < before->sequence || record.sequence > after->sequence) continue;
+    if (record.error == 0 && record.name.starts_with("cudaMalloc")) ++call.allocations;
+  }
+  call.span_ms = (end_us - begin_us) * kMillisecondsPerMicrosecond;
+  return call;
 }
 
 std::string first_kernel_that_is_timed_cold(const simgpu::Activity& activity) {

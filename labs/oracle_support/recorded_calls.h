@@ -32,6 +32,14 @@ std::vector<RecordedCall> timed_work(const simgpu::Activity& activity);
 /// that is not there has no kernels.
 RecordedCall call_behind_marker(const simgpu::Activity& activity, std::uint64_t bytes);
 
+/// The kernels of that call, in their order.
+std::vector<const simgpu::KernelRecord*> kernels_behind_marker(const simgpu::Activity& activity,
+                                                               std::uint64_t bytes);
+
+/// The last fill of so many bytes; nullptr where there is none. A student's own come before an
+/// adapter's.
+const simgpu::MemoryRecord* last_fill(const simgpu::Activity& activity, std::uint64_t bytes);
+
 /// The first kernel of a timed call (of what lies between two events whose distance is asked for)
 /// that no launch of the same kernel and grid came before. Empty when there is none.
 std::string first_kernel_that_is_timed_cold(const simgpu::Activity& activity);

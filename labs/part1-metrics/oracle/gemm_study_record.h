@@ -6,19 +6,14 @@
 #include <vector>
 
 #include "grader/contract/oracle.h"
+#include "labs/oracle_support/recorded_calls.h"
 
 /// What the device saw of a GEMM study.
 namespace rooflab {
 
-/// One call of a GEMM at one size, as the device recorded it.
-struct RecordedGemm {
-  double busy_ms = 0;  ///< its kernels, one by one
-  double span_ms = 0;  ///< from the end of the marker before it until the last of them has ended
-  int kernels = 0;
-  // Of all kernels, the library's too; infinite where one was cut short.
-  double flops = 0;
-  /// Of global memory, as lanes ask for them; infinite for the library, which counts none.
-  double loaded_bytes = 0, stored_bytes = 0;
+/// One call of a GEMM at one size, as the device recorded it. The library counts no loads and
+/// stores: theirs are infinite.
+struct RecordedGemm : RecordedCall {
   int earlier_launches = 0;  ///< of its first kernel in the study itself
 };
 

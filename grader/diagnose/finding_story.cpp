@@ -10,6 +10,7 @@
 #include "grader/diagnose/loop_order.h"
 #include "grader/diagnose/story.h"
 #include "grader/diagnose/stream_story.h"
+#include "simgpu/warp_pairs.h"
 
 namespace rooflab {
 namespace {
@@ -51,14 +52,6 @@ bool updates_in_place(const std::string& line) {
   });
 }
 
-/// Whether both sides are threads of one warp. Where simgpu saw a pair of two warps race at this
-/// place, it tells that one.
-bool is_within_warp(const simgpu::Finding& finding) {
-  return finding.other && finding.other->by_thread && finding.where.by_thread &&
-         finding.where.warp == finding.other->warp && finding.where.warp != simgpu::kUnknownWarp &&
-         finding.where.block == finding.other->block;
-}
-
 /// Whether a store to shared memory and a read of it lack an order.
 bool is_order_of_shared(const simgpu::Finding& finding) {
   return finding.code == "RL0301" || finding.code == "RL0302";
@@ -80,9 +73,8 @@ const char* help_for_race(const simgpu::Finding& finding, const DiagnoseContext&
   }
   if (is_order_of_shared(finding) && is_within_warp(finding)) {
     return "__syncwarp() between the two accesses orders the threads of a warp, and only threads "
-           "of "
-           "one warp were found to meet here; where those of other warps use the same elements, it "
-           "takes __syncthreads()";
+           "of one warp were found to meet here; where those of other warps use the same elements, "
+           "it takes __syncthreads()";
   }
   if (!are_both_stores(finding)) return nullptr;
   if (finding.code == "RL0304") {

@@ -10,6 +10,7 @@
 #include "grader/pipeline/device_work.h"
 #include "grader/pipeline/too_slow.h"
 #include "grader/pipeline/wrapped_index.h"
+#include "simgpu/warp_pairs.h"
 
 namespace rooflab {
 namespace {
@@ -73,11 +74,6 @@ SettledCheck compared(const JudgedRun& run, const std::vector<Expected>& expecte
 /// Of several arrays that one missing barrier leaves without order, the one that threads of two
 /// warps share is told first: what orders them orders the threads of one warp, too.
 std::vector<Finding> of_two_warps_first(std::vector<Finding> findings) {
-  const auto is_within_warp = [](const Finding& finding) {
-    return finding.other && finding.where.by_thread &&
-           finding.where.block == finding.other->block &&
-           finding.where.warp == finding.other->warp && finding.where.warp != simgpu::kUnknownWarp;
-  };
   const auto first = std::ranges::find_if(findings, is_race);
   if (first == findings.end() || !is_within_warp(*first)) return findings;
   const auto across = std::find_if(first, findings.end(), [&](const Finding& finding) {

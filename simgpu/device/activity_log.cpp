@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "simgpu/warp_pairs.h"
+
 namespace simgpu {
 
 namespace {
@@ -18,11 +20,6 @@ void clip(std::string& text) {
 void clip(AccessSite& site) {
   clip(site.file);
   clip(site.action);
-}
-
-bool is_within_warp(const Finding& finding) {
-  return finding.other && finding.other->block == finding.where.block &&
-         finding.other->warp == finding.where.warp;
 }
 
 bool stores_for_host(const KernelRecord& record) {
@@ -124,7 +121,6 @@ void ActivityLog::add(Finding finding) {
   const auto known = std::find_if(activity_.findings.begin(), activity_.findings.end(), same);
   if (known != activity_.findings.end()) {
     const std::uint64_t occurrences = known->occurrences + finding.occurrences;
-    // A pair within a warp is told only where no other was seen: __syncwarp() helps only there.
     if (is_within_warp(*known) && !is_within_warp(finding)) *known = std::move(finding);
     known->occurrences = occurrences;
   } else if (activity_.findings.size() < kMostFindings) {

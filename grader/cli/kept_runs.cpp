@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
-#include "grader/pipeline/build_cache.h"
 #include "grader/report/evidence.h"
 #include "grader/report/since_last_run.h"
 #include "grader/spec/files.h"
+#include "grader/spec/fnv1a.h"
 
 namespace rooflab {
 namespace {

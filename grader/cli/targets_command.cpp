@@ -11,10 +11,10 @@
 #include "grader/author/verify/right_submission.h"
 #include "grader/cli/grading.h"
 #include "grader/cli/progress_line.h"
-#include "grader/pipeline/build_cache.h"
 #include "grader/report/text.h"
 #include "grader/spec/course_spec.h"
 #include "grader/spec/files.h"
+#include "grader/spec/fnv1a.h"
 #include "grader/spec/targets.h"
 #include "specs/gpu_spec.h"
 

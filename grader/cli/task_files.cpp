@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "grader/pipeline/build_cache.h"
 #include "grader/spec/files.h"
+#include "grader/spec/fnv1a.h"
 
 namespace rooflab {
 

@@ -12,6 +12,7 @@
 #include "grader/pipeline/elf_symbols.h"
 #include "grader/sandbox/sandbox.h"
 #include "grader/spec/files.h"
+#include "grader/spec/fnv1a.h"
 #include "simgpu/machine_code/assembler.h"
 
 namespace rooflab {

@@ -12,6 +12,7 @@
 
 #include "grader/posix/file_calls.h"
 #include "grader/spec/files.h"
+#include "grader/spec/fnv1a.h"
 
 namespace rooflab {
 namespace {
@@ -79,14 +80,6 @@ void write_private(const fs::path& file, const std::string& text) {
 }
 
 }  // namespace
-
-std::uint64_t fnv1a(const std::string& text) {
-  std::uint64_t hash = 0xcbf29ce484222325U;
-  for (const char character : text) {
-    hash = (hash ^ static_cast<unsigned char>(character)) * 0x100000001b3U;
-  }
-  return hash;
-}
 
 // Collisions only cost a rebuild, since keys are compared in full.
 std::filesystem::path BuildCache::entry(const std::string& key) const {

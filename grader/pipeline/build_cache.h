@@ -9,9 +9,6 @@
 
 namespace rooflab {
 
-/// The hash FNV-1a. Quick, and no obstacle for anyone who wants two texts of one hash.
-std::uint64_t fnv1a(const std::string& text);
-
 /// Finished builds on disk, each in a folder named by a hash of its key, with the whole key beside
 /// it: two keys of one hash are told apart. Entries appear by a rename, so readers see all of one
 /// or nothing.

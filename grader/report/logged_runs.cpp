@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "grader/spec/fnv1a.h"
 #include "grader/spec/json_bounds.h"
 #include "grader/spec/work_log.h"
 
@@ -89,19 +89,12 @@ std::optional<LoggedRun> run_in(const json& object) {
   return run;
 }
 
-std::uint64_t added_to(std::uint64_t hash, const std::string& text) {  // FNV-1a
-  for (const char c : text + '\0') {
-    hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
-  }
-  return hash;
-}
-
 }  // namespace
 
 std::string hash_of(const std::vector<LoggedFile>& files) {
-  std::uint64_t hash = 0xcbf29ce484222325U;
-  for (const LoggedFile& file : files) hash = added_to(added_to(hash, file.name), file.text);
-  return fmt::format("{:016x}", hash);
+  std::string all;
+  for (const LoggedFile& file : files) all += file.name + '\0' + file.text + '\0';
+  return fmt::format("{:016x}", fnv1a(all));
 }
 
 std::vector<LoggedRun> logged_runs_in(const std::string& text) {

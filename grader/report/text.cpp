@@ -9,30 +9,10 @@
 #include <cstdint>
 #include <ctime>
 
+#include "grader/spec/utf8.h"
+
 namespace rooflab {
 namespace {
-
-/// Length of the well-formed UTF-8 sequence at `bytes`, or 0 (Unicode 15, table 3-7).
-std::size_t sequence_length(std::string_view bytes) {
-  const auto byte = [&](std::size_t i) { return static_cast<std::uint8_t>(bytes[i]); };
-  const auto continues = [&](std::size_t i, std::uint8_t low = 0x80, std::uint8_t high = 0xBF) {
-    return i < bytes.size() && byte(i) >= low && byte(i) <= high;
-  };
-  const std::uint8_t lead = byte(0);
-  if (lead < 0x80) return 1;
-  if (lead >= 0xC2 && lead <= 0xDF) return continues(1) ? 2 : 0;
-  if (lead >= 0xE0 && lead <= 0xEF) {
-    const std::uint8_t low = lead == 0xE0 ? 0xA0 : 0x80;
-    const std::uint8_t high = lead == 0xED ? 0x9F : 0xBF;
-    return continues(1, low, high) && continues(2) ? 3 : 0;
-  }
-  if (lead >= 0xF0 && lead <= 0xF4) {
-    const std::uint8_t low = lead == 0xF0 ? 0x90 : 0x80;
-    const std::uint8_t high = lead == 0xF4 ? 0x8F : 0xBF;
-    return continues(1, low, high) && continues(2) && continues(3) ? 4 : 0;
-  }
-  return 0;
-}
 
 /// U+FFFE and U+FFFF are no characters, and XML 1.0 forbids them.
 bool is_no_character(std::string_view character) {
@@ -129,7 +109,7 @@ std::string sanitize(std::string_view bytes) {
   std::string clean;
   clean.reserve(bytes.size());
   while (!bytes.empty()) {
-    const std::size_t length = sequence_length(bytes);
+    const std::size_t length = utf8_length(bytes);
     const auto first = static_cast<std::uint8_t>(bytes[0]);
     // C1 controls (U+0080 to U+009F) are two bytes, and some terminals act on them too.
     const bool c1_control =
@@ -187,7 +167,7 @@ std::string shorten(const std::string& text, std::size_t most) {
   std::size_t end = 0;
   for (std::size_t characters = 0; end < text.size(); ++characters) {
     if (characters == most) break;
-    end += std::max<std::size_t>(1, sequence_length(std::string_view(text).substr(end)));
+    end += std::max<std::size_t>(1, utf8_length(std::string_view(text).substr(end)));
   }
   if (end >= text.size()) return text;
   const std::size_t space = text.rfind(' ', end);

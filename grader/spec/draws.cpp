@@ -6,27 +6,12 @@
 #include <cstdint>
 
 #include "grader/spec/keyed_hash.h"
+#include "grader/spec/utf8.h"
 
 namespace rooflab {
 namespace {
 
 constexpr std::size_t kLongestId = 100;  // bytes
-
-/// The length of the character that a text begins with, in bytes; 0 where it is none of UTF-8.
-std::size_t length_of_character(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char first = byte(0);
-  if (first < 0x80) return 1;
-  const std::size_t length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
-  if (first < 0xC2 || first > 0xF4 || text.size() < length) return 0;
-  for (std::size_t i = 1; i < length; ++i) {
-    if (byte(i) < 0x80 || byte(i) > 0xBF) return 0;
-  }
-  // Longer than need be, half of a pair of UTF-16, and beyond the last character.
-  const bool overlong = (first == 0xE0 && byte(1) < 0xA0) || (first == 0xF0 && byte(1) < 0x90);
-  const bool is_none = (first == 0xED && byte(1) > 0x9F) || (first == 0xF4 && byte(1) > 0x8F);
-  return overlong || is_none ? 0 : length;
-}
 
 /// Of ASCII, and those that UTF-8 writes as two bytes, C2 80 to C2 9F.
 bool is_control(std::string_view character) {
@@ -68,7 +53,7 @@ std::optional<std::string> student_id(std::string_view text) {
   if (text.size() > kLongestId) return std::nullopt;
   std::string id;
   while (!text.empty()) {
-    const std::size_t length = length_of_character(text);
+    const std::size_t length = utf8_length(text);
     if (length == 0 || is_control(text.substr(0, length))) return std::nullopt;
     const char c = text.front();
     id += c >= 'A' && c <= 'Z' ? std::string(1, static_cast<char>(c - 'A' + 'a'))

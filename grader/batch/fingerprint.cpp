@@ -66,7 +66,7 @@ std::string Fingerprint::hex() {
   return hex_of(digest, size);
 }
 
-std::string sha256(std::string_view text) {
+std::string sha256_hex(std::string_view text) {
   Digest digest{};
   unsigned size = 0;
   if (EVP_Digest(text.data(), text.size(), digest.data(), &size, EVP_sha256(), nullptr) != 1) {

@@ -10,7 +10,7 @@ struct evp_md_ctx_st;
 namespace rooflab {
 
 /// SHA-256 of one text, as 64 hexadecimal digits.
-std::string sha256(std::string_view text);
+std::string sha256_hex(std::string_view text);
 
 /// SHA-256 of a sequence of texts. Each goes in with its length, so that no two sequences are one:
 /// ("ab", "c") is not ("a", "bc").

@@ -8,7 +8,7 @@ namespace rooflab {
 namespace {
 
 TEST(Sha256, IsThatOfTheStandard) {  // FIPS 180-2, appendix B.1
-  EXPECT_EQ(sha256("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  EXPECT_EQ(sha256_hex("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
 }
 
 TEST(Fingerprint, IsSha256) {  // of "3:abc", by sha256sum

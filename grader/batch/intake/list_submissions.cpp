@@ -47,7 +47,7 @@ std::string id_of(const std::string& name, bool always_hash = false) {
     const bool leads = id.empty() && (letter == '.' || letter == '-');
     id += letters && !leads ? letter : '_';
   }
-  return id + "-" + sha256(name).substr(0, 2 * kHashBytes);
+  return id + "-" + sha256_hex(name).substr(0, 2 * kHashBytes);
 }
 
 /// A name in the folder, with what it says.

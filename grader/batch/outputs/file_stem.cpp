@@ -46,7 +46,7 @@ std::string file_stem(const std::string& student_key) {
   // Neither hidden nor taken for an option.
   const bool begins_badly = kept.empty() || kept.front() == '.' || kept.front() == '-';
   return fmt::format("{}{}~{}", begins_badly ? "_" : "", kept,
-                     sha256(student_key).substr(0, kHashDigits));
+                     sha256_hex(student_key).substr(0, kHashDigits));
 }
 
 }  // namespace rooflab

@@ -51,10 +51,10 @@ int number_of(const std::filesystem::path& folder) {
 }
 
 /// A part whose questions draw nothing but the page's own numbers, where the course wants that.
-PartSpec read_part_of_course(const std::filesystem::path& labs, const std::filesystem::path& folder,
+PartSpec read_part_of_course(const CourseSpec& course, const std::filesystem::path& folder,
                              const std::filesystem::path& solutions) {
   PartSpec part = read_part_folder(folder, solutions);
-  if (course_spec_or_none(labs).own_numbers) return part;
+  if (course.own_numbers) return part;
   for (TaskSpec& task : part.tasks) {
     for (QuestionSpec& question : task.questions) {
       for (Draw& draw : question.draws) draw.values = {draw.page};
@@ -67,9 +67,10 @@ PartSpec read_part_of_course(const std::filesystem::path& labs, const std::files
 
 std::vector<PartSpec> load_parts(const std::filesystem::path& labs,
                                  const std::filesystem::path& solutions) {
+  const CourseSpec course = course_spec_or_none(labs);
   std::vector<PartSpec> parts;
   for (const auto& folder : part_folders(labs))
-    parts.push_back(read_part_of_course(labs, folder, solutions));
+    parts.push_back(read_part_of_course(course, folder, solutions));
   std::ranges::sort(parts, {}, &PartSpec::number);
   const auto twice = std::ranges::adjacent_find(parts, {}, &PartSpec::number);
   if (twice != parts.end()) refuse_twin(labs, twice->number);
@@ -98,7 +99,7 @@ PartSpec load_part(const std::filesystem::path& labs, const std::filesystem::pat
     if (broken) throw SpecError(*broken);
     refuse_unknown_part(labs, number, parts);
   }
-  return read_part_of_course(labs, found->second, solutions);
+  return read_part_of_course(course_spec_or_none(labs), found->second, solutions);
 }
 
 std::vector<int> list_parts(const std::filesystem::path& labs) {

@@ -66,16 +66,6 @@ std::vector<std::string> keys_in(const toml::table& table) {
   return keys;
 }
 
-/// A string of TOML.
-std::string quoted_toml(const std::string& text) {
-  std::string all = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') all += '\\';
-    all += c;
-  }
-  return all + '"';
-}
-
 }  // namespace
 
 std::optional<Targets> targets_from(const Reached& reached, const Targets& elsewhere) {
@@ -131,8 +121,8 @@ std::string targets_text(const MeasuredTargets& targets) {
     text += fmt::format("{} = \"{}.{}\"\n", gpu, capability / kTen, capability % kTen);
   }
   for (const auto& [name, measured] : targets) {
-    text += fmt::format("\n[task.{}.{}]\nsources = {}\n", name.first, quoted_toml(name.second),
-                        quoted_toml(measured.sources));
+    text += fmt::format("\n[task.{}.{}]\nsources = {}\n", name.first, toml_string(name.second),
+                        toml_string(measured.sources));
     for (const Reached& one : measured.reached) {
       text += fmt::format("{} = {{ naive = {:.4}, solution = {:.4} }}\n", one.gpu, one.naive,
                           one.solution);

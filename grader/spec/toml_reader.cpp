@@ -80,6 +80,15 @@ toml::table parse_toml_text(const std::string& text, const std::string& name) {
   }
 }
 
+std::string toml_string(const std::string& text) {
+  using enum toml::format_flags;
+  std::ostringstream out;
+  const toml::value<std::string> value(text);
+  out << toml::toml_formatter(value, toml::toml_formatter::default_flags &
+                                         ~(allow_literal_strings | allow_multi_line_strings));
+  return out.str();
+}
+
 SpecError spec_error(const std::filesystem::path& file, const toml::node& at,
                      const std::string& message, const std::string& remedy) {
   return SpecError(

@@ -23,6 +23,9 @@ toml::table parse_toml(const std::filesystem::path& file);
 /// TOML.
 toml::table parse_toml_text(const std::string& text, const std::string& name);
 
+/// A basic string of TOML in one line, quotes included.
+std::string toml_string(const std::string& text);
+
 /// "file:line: message; remedy" as an error to throw.
 SpecError spec_error(const std::filesystem::path& file, const toml::node& at,
                      const std::string& message, const std::string& remedy);

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "grader/spec/answer_lines.h"
+#include "grader/spec/toml_reader.h"
 
 namespace rooflab {
 namespace {
@@ -58,16 +59,6 @@ AnswerProblem in_words_of_a_log(AnswerProblem problem) {
   return problem;
 }
 
-/// As a basic string of TOML, in one line.
-std::string quoted(const std::string& text) {
-  std::string words = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') words += '\\';
-    words += static_cast<unsigned char>(c) < 0x20 || c == 0x7F ? ' ' : c;
-  }
-  return words + "\"";
-}
-
 }  // namespace
 
 WorkLogText read_work_log(const std::string& text) {
@@ -100,10 +91,13 @@ WorkLogEntry entry_of(const WorkLogText& log, int version) {
 }
 
 std::string with_entry(const std::string& text, int version, const std::string& hypothesis) {
+  std::string line = hypothesis;
+  const auto is_control = [](unsigned char c) { return c < 0x20 || c == 0x7F; };
+  std::ranges::replace_if(line, is_control, ' ');
   std::string more = text;
   if (!more.empty() && more.back() != '\n') more += '\n';
   return more + fmt::format("\nhypothesis_{0} = {1}\ncounter_{0} = \"\"\nresult_{0} = \"\"\n",
-                            version, quoted(hypothesis));
+                            version, toml_string(line));
 }
 
 const TaskSpec* work_log_task(const PartSpec& part) {

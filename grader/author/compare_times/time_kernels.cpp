@@ -9,8 +9,8 @@
 #include "grader/author/verify/mistake.h"
 #include "grader/author/verify/ran.h"
 #include "grader/author/verify/runner.h"
-#include "grader/pipeline/build_cache.h"
 #include "grader/spec/files.h"
+#include "grader/spec/fnv1a.h"
 
 namespace rooflab::compare_times {
 namespace {

@@ -6,10 +6,9 @@
 #include <cctype>
 #include <cmath>
 #include <set>
-#include <sstream>
 
-#include "grader/pipeline/build_cache.h"
 #include "grader/spec/files.h"
+#include "grader/spec/fnv1a.h"
 #include "grader/spec/toml_reader.h"
 
 namespace rooflab::compare_times {
@@ -17,15 +16,6 @@ namespace {
 
 constexpr std::int64_t kSchema = 1;
 constexpr std::size_t kDigestDigits = 16;
-
-std::string quoted(const std::string& text) {
-  std::ostringstream out;
-  const toml::value<std::string> value(text);
-  out << toml::toml_formatter(
-      value, toml::toml_formatter::default_flags & ~(toml::format_flags::allow_literal_strings |
-                                                     toml::format_flags::allow_multi_line_strings));
-  return out.str();
-}
 
 /// A number above 0, or from 0 on where `may_be_zero`.
 double positive(TableReader& reader, const std::string& key, bool may_be_zero = false) {
@@ -108,23 +98,23 @@ std::string to_toml(const MeasuredTimes& measured) {
       "schema = {}\ngpu = {}  # specs/gpus/{}.toml\nkind = {}\nhalves = {}\n\n"
       "[machine]\ndevice = {}\ndriver = {}\ntool = {}\ndate = {}\nclocks_watched = {}\n"
       "sm_mhz_before = {}\nsm_mhz_after = {}\n",
-      measured.kind, kSchema, quoted(measured.gpu), measured.gpu, quoted(measured.kind),
-      quoted(kHalfRule), quoted(measured.device), quoted(measured.driver), quoted(measured.tool),
-      quoted(measured.date), measured.clocks_watched, measured.sm_mhz_before,
-      measured.sm_mhz_after);
+      measured.kind, kSchema, toml_string(measured.gpu), measured.gpu, toml_string(measured.kind),
+      toml_string(kHalfRule), toml_string(measured.device), toml_string(measured.driver),
+      toml_string(measured.tool), toml_string(measured.date), measured.clocks_watched,
+      measured.sm_mhz_before, measured.sm_mhz_after);
   for (const TimedKernel& kernel : measured.times.kernels) {
-    text += fmt::format("\n[[kernel]]\nname = {}\nhalf = {}\n", quoted(kernel.name),
-                        quoted(name_of(half_of(kernel.name))));
+    text += fmt::format("\n[[kernel]]\nname = {}\nhalf = {}\n", toml_string(kernel.name),
+                        toml_string(name_of(half_of(kernel.name))));
     for (const CaseTime& one : kernel.cases) {
       text += fmt::format(
           "  [[kernel.case]]\n  name = {}\n  time_us = {:.6g}\n  spread_us = {:.3g}\n"
           "  digest = {}\n",
-          quoted(one.name), one.time_us, one.spread_us, quoted(one.digest));
+          toml_string(one.name), one.time_us, one.spread_us, toml_string(one.digest));
     }
   }
   for (const LeftOut& left_out : measured.times.left_out) {
-    text += fmt::format("\n[[left_out]]\nname = {}\nwhy = {}\n", quoted(left_out.name),
-                        quoted(left_out.why));
+    text += fmt::format("\n[[left_out]]\nname = {}\nwhy = {}\n", toml_string(left_out.name),
+                        toml_string(left_out.why));
   }
   return text;
 }

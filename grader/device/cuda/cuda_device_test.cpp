@@ -278,7 +278,6 @@ TEST_F(TimedRunTest, CallsOnceMoreWithInputsThatTheGuestHasNotSeen) {
   EXPECT_GT(outcome.fresh[0].time_us, 0);
   EXPECT_EQ(outcome.drawn_outputs, outcome.outputs);
   EXPECT_EQ(outcome.sampling->early, 0);
-  EXPECT_FALSE(outcome.sampling->slower_on_fresh);
   EXPECT_TRUE(outcome.sampling->clocks_watched);
   EXPECT_EQ(outcome.sampling->sm_mhz, 1305);
   EXPECT_EQ(outcome.sampling->dropped, 0);
@@ -311,6 +310,12 @@ TEST_F(TimedRunTest, SeesThatInputsItHasSeenAreFaster) {
   EXPECT_EQ(drawn_, 3);
   EXPECT_EQ(first_of(outcome.fresh[2].outputs), 3006);
   EXPECT_TRUE(outcome.sampling->slower_on_fresh);
+}
+
+TEST_F(TimedRunTest, SeesThatFreshInputsAreNoSlower) {
+  const RunOutcome outcome = run("scale_slowly");
+  expect_scaled(outcome);
+  EXPECT_FALSE(outcome.sampling->slower_on_fresh);
 }
 
 TEST_F(TimedRunTest, SeesAReplyThatComesBeforeTheOutputs) {

@@ -225,6 +225,12 @@ ROOFLAB_ENTRY(returns_no_number) { call.result("nan", std::numeric_limits<double
 
 ROOFLAB_ENTRY(scale_on_host) { scale(call, call.real("alpha")); }
 
+/// Takes so long that other work on the machine does not make it half as long again.
+ROOFLAB_ENTRY(scale_slowly) {
+  wait_ms(30);
+  scale(call, call.real("alpha"));
+}
+
 // What follows is called again and again for its time, and misbehaves between the calls.
 
 /// Wrong from the fifth call on.

@@ -76,10 +76,10 @@ struct CallRecord {
 struct LineRecord {
   std::string file;  ///< as in the PTX's .file
   std::uint32_t line = 0;
-  double time_us = 0;               ///< its part of the launch's time
-  std::optional<Limiter> limiter;   ///< what most of it is due to
+  double time_us = 0;              ///< its part of the launch's time
+  std::optional<Limiter> limiter;  ///< what most of it is due to
   LineCounters counters;
-  std::vector<CallRecord> calls;    ///< empty where it is in the kernel itself; most time first
+  std::vector<CallRecord> calls;  ///< empty where it is in the kernel itself; most time first
   std::vector<InstructionRecord> instructions;  ///< in order of the PTX
   bool operator==(const LineRecord&) const = default;
 };

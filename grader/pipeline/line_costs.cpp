@@ -98,7 +98,8 @@ SourceCosts line_costs(const RunOutcome& outcome, const DiagnoseContext& context
   for (auto& [place, sum] : sums) {
     LineRecord record = sum.take();
     for (simgpu::CallRecord& call : record.calls) {
-      for (simgpu::InlinedCall& each : call.inlined_at) each.file = student_path(each.file, context);
+      for (simgpu::InlinedCall& each : call.inlined_at)
+        each.file = student_path(each.file, context);
     }
     const Label label = label_at(record.file, record.line, 0, "", context);
     std::string words = simgpu::words_of(record);

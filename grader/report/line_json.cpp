@@ -28,7 +28,7 @@ Json picture_json(const simgpu::AccessPicture& picture) {
   Json lanes = Json::array();
   for (std::size_t lane = 0; lane < picture.offsets.size(); ++lane) {
     const bool takes_part = (picture.mask >> lane & 1U) != 0;
-    lanes.push_back(takes_part ? Json(picture.offsets[lane]) : Json(nullptr));
+    lanes.push_back(takes_part ? static_cast<std::int64_t>(picture.offsets[lane]) : -1);
   }
   return {{"space", picture.is_shared ? "shared" : "global"},
           {"block", picture.block},

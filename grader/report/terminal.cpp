@@ -181,9 +181,9 @@ std::vector<std::string> line_words(const Timing& timing) {
     if (words.size() == kMost || share < kLittle) break;
     const std::size_t indent = std::min(line.source.find_first_not_of(' '), line.source.size());
     const std::string source = line.source.substr(indent);
-    words.push_back(one_line(fmt::format(
-        "{} at {}:{}{}{}", format_percent(share), line.record.file, line.record.line,
-        source.empty() ? "" : ": ", shorten(source, kDetailWidth / 2))));
+    words.push_back(one_line(fmt::format("{} at {}:{}{}{}", format_percent(share), line.record.file,
+                                         line.record.line, source.empty() ? "" : ": ",
+                                         shorten(source, kDetailWidth / 2))));
     if (!line.words.empty()) words.push_back("  " + one_line(line.words));
   }
   return words;

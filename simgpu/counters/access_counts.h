@@ -24,24 +24,26 @@ struct AccessCounts {
 
 /// Each of its numbers, for those who add, scale or compare them.
 inline constexpr std::uint64_t AccessCounts::*kAccessFields[] = {
-    &AccessCounts::requests,      &AccessCounts::sectors,    &AccessCounts::lines,
-    &AccessCounts::bytes,         &AccessCounts::l1_hits,    &AccessCounts::bank_requests,
-    &AccessCounts::wavefronts,    &AccessCounts::conflicts,
+    &AccessCounts::requests,   &AccessCounts::sectors,   &AccessCounts::lines,
+    &AccessCounts::bytes,      &AccessCounts::l1_hits,   &AccessCounts::bank_requests,
+    &AccessCounts::wavefronts, &AccessCounts::conflicts,
 };
-static_assert(sizeof(AccessCounts) == sizeof(kAccessFields) / sizeof(kAccessFields[0]) *
-                                          sizeof(std::uint64_t));
+static_assert(sizeof(AccessCounts) ==
+              sizeof(kAccessFields) / sizeof(kAccessFields[0]) * sizeof(std::uint64_t));
 
 inline AccessCounts& operator+=(AccessCounts& sum, const AccessCounts& other) {
   for (const auto field : kAccessFields) sum.*field += other.*field;
   return sum;
 }
 
-/// By instruction (pc). As long as it has to be: instructions beyond its end have asked for nothing.
+/// By instruction (pc). As long as it has to be: instructions beyond its end have asked for
+/// nothing.
 using AccessCountsByPc = std::vector<AccessCounts>;
 
 /// That of an instruction, to be added to.
 inline AccessCounts& accesses_of(AccessCountsByPc& accesses, std::size_t pc) {
-  if (pc >= accesses.size()) [[unlikely]] accesses.resize(pc + 1);
+  if (pc >= accesses.size()) [[unlikely]]
+    accesses.resize(pc + 1);
   return accesses[pc];
 }
 

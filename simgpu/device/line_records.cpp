@@ -18,19 +18,6 @@
 namespace simgpu {
 namespace {
 
-/// Whether students do not change it: a header of the toolkit or of the system.
-bool is_of_toolkit(std::string_view file) {
-  constexpr std::string_view kSystem[] = {"/usr/include/", "/usr/lib/", "/usr/local/cuda"};
-  for (const std::string_view folder : kSystem) {
-    if (file.starts_with(folder)) return true;
-  }
-  // A toolkit may be installed anywhere; its headers lie in a folder of these names.
-  return file.find("/targets/x86_64-linux/include/") != std::string_view::npos ||
-         file.find("/targets/sbsa-linux/include/") != std::string_view::npos ||
-         file.find("/cccl/") != std::string_view::npos ||
-         file.find("nvidia/cu13/include/") != std::string_view::npos;
-}
-
 /// A place in the source, and the calls that led there.
 struct SourcePlace {
   std::string file;
@@ -41,11 +28,6 @@ struct SourcePlace {
 SourcePlace place_of(const KernelInfo& kernel, std::uint32_t index) {
   AccessSite site = site_of(kernel, index);
   SourcePlace place{std::move(site.file), site.line, std::move(site.inlined_at)};
-  while (is_of_toolkit(place.file) && !place.inlined_at.empty()) {
-    place.file = place.inlined_at.front().file;
-    place.line = place.inlined_at.front().line;
-    place.inlined_at.erase(place.inlined_at.begin());
-  }
   for (InlinedCall& call : place.inlined_at) call.function = kernel_display_name(call.function);
   return place;
 }
@@ -176,10 +158,9 @@ class Lines {
     std::vector<LineRecord> records;
     for (auto& [place, line] : lines_) {
       if (!line.by_limiter.empty()) {
-        line.record.limiter =
-            std::ranges::max_element(line.by_limiter, {}, [](const auto& one) {
-              return one.second;
-            })->first;
+        line.record.limiter = std::ranges::max_element(line.by_limiter, {}, [](const auto& one) {
+                                return one.second;
+                              })->first;
       }
       std::ranges::stable_sort(line.record.calls, std::greater{}, &CallRecord::time_us);
       if (line.record.calls.size() > LineTable::kMostCalls)
@@ -251,7 +232,8 @@ std::vector<LineRecord> line_records(const LaunchOfLines& launch) {
   Lines lines(launch);
   SourcePlace place;  // of the instruction before
   for (std::size_t i = 0; i < instructions; ++i) {
-    if (launch.work.program[i].line != 0) place = place_of(launch.kernel, static_cast<std::uint32_t>(i));
+    if (launch.work.program[i].line != 0)
+      place = place_of(launch.kernel, static_cast<std::uint32_t>(i));
     if (launch.work.executed[i].warps == 0) continue;
     if (times[i].time_us == 0 && !launch.work.program[i].issues) continue;
     lines.add(i, place, times[i], counters.of(i));

@@ -27,9 +27,9 @@ struct LaunchOfLines {
   const FirstAccesses& first_accesses;
 };
 
-/// What each line of the source has cost, most time first. A place in a header of the CUDA toolkit
-/// or of the system counts for the call that led there; an instruction without a place for the one
-/// before it. Nothing where the kernel was built without -lineinfo.
+/// What each line of the source has cost, most time first. A place in a header of the toolkit or of
+/// the system counts for the call that led there, an instruction without a place for the one before
+/// it. Nothing where the kernel was built without -lineinfo.
 std::vector<LineRecord> line_records(const LaunchOfLines& launch);
 
 }  // namespace simgpu

@@ -172,8 +172,8 @@ Demands pipe_work(const Work& work, const Asking& asking, Limiter term) {
 /// Sectors, or where L2 takes longer for what is missing of partly stored ones, these.
 Demands l2_work(const Work& work, const AccessCountsByPc& accesses) {
   const KernelCounters& c = work.counters;
-  const double missing = as_number(c.global_store_sectors) -
-                         as_number(c.global_store_bytes) / kBytesOfASector;
+  const double missing =
+      as_number(c.global_store_sectors) - as_number(c.global_store_bytes) / kBytesOfASector;
   const double rate = work.gpu.partial_sectors_per_cycle;
   if (rate == 0 || work.microseconds(missing / rate) < l2_time(work)) {
     return l2_sectors(work, accesses);

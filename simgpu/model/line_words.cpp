@@ -2,13 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include <string>
 #include <vector>
 
 namespace simgpu {
 namespace {
 
-constexpr double kSectorBytes = 32;
+constexpr double kBytesOfSector = 32;
 
 double per(std::uint64_t part, std::uint64_t whole) {
   return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
@@ -29,7 +31,7 @@ std::string of_sectors(const LineCounters& c) {
   constexpr double kMuch = 1.5;
   if (c.requests == 0) return {};
   const double sectors = per(c.sectors, c.requests);
-  const double fewest = std::max(1.0, per(c.asked_bytes, c.requests) / kSectorBytes);
+  const double fewest = std::max(1.0, per(c.asked_bytes, c.requests) / kBytesOfSector);
   if (c.asked_bytes > 0 && sectors > kMuch * fewest) {
     return fmt::format("{} sectors for each request, where {} would do", number(sectors),
                        number(fewest));
@@ -56,7 +58,7 @@ std::string of_memory(const LineCounters& c) {
   if (c.requests == 0) return {};
   if (c.dram_bytes > 0) return bytes(c.dram_bytes) + " to and from DRAM";
   if (c.l2_sectors > 0) {
-    return bytes(static_cast<std::uint64_t>(kSectorBytes) * c.l2_sectors) + " to and from L2";
+    return bytes(static_cast<std::uint64_t>(kBytesOfSector) * c.l2_sectors) + " to and from L2";
   }
   return {};
 }

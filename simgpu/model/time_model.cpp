@@ -52,9 +52,9 @@ PredictedTime predict(const model::Work& work) {
   time.total_us = busy + time.launch_us;
   time.limiter = Limiter::launch;
   if (busy > time.launch_us) {
-    time.limiter =
-        std::ranges::max_element(time.terms, {}, [](const auto& term) { return term.second; })
-            ->first;
+    time.limiter = std::ranges::max_element(time.terms, {}, [](const auto& term) {
+                     return term.second;
+                   })->first;
   }
   return predicted;
 }

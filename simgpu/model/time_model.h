@@ -18,7 +18,7 @@ TimeBreakdown predict_time(const KernelCounters& counters, const LaunchShape& sh
 /// The same, with what it is due to.
 struct PredictedTime {
   TimeBreakdown time;
-  model::BusyTime busy;  ///< that time, without the launch
+  model::BusyTime busy;                  ///< that time, without the launch
   bool waits_for_longest_block = false;  ///< its latency is that of one block
 };
 PredictedTime predict(const model::Work& work);

@@ -420,13 +420,13 @@ class WarpClock {
 
   const Work& work_;
   LoadUses uses_;
-  WaitTrace* trace_;  // nullptr: nobody asks who is waited for
+  WaitTrace* trace_;                            // nullptr: nobody asks who is waited for
   WaitTrace::Node started_ = WaitTrace::kNone;  // the instruction that step() saw last
   double of_class_[kInstructionClasses];
   std::vector<double> latency_;  // of results, by instruction
   double now_ = 0;
-  double issued_ = 0;      // instructions since now_
-  double latest_ = 0;      // no instruction since then starts later
+  double issued_ = 0;  // instructions since now_
+  double latest_ = 0;  // no instruction since then starts later
   WaitTrace::Node latest_node_ = WaitTrace::kNone;
   std::vector<Arm> arms_;  // but for those of short branches
   // By register, and by word of .param variables behind kPassed.

@@ -112,7 +112,7 @@ struct MemoryRecord {
 /// after so many are summed up: in one record kFurtherKernels, and in one for each kind of
 /// operation. Calls are left out.
 inline constexpr std::size_t kMostRecords = 20'000;
-/// Launches that differ from each other whose lines are told; those that are the same share a table.
+/// Different launches whose lines are told; those that are the same share a table.
 inline constexpr std::size_t kMostLineTables = 256;
 inline constexpr const char* kFurtherKernels = "further kernels";
 

@@ -9,8 +9,8 @@
 
 #include "grader/spec/gpu_user.h"
 #include "grader/spec/ladder.h"
-#include "grader/spec/seed.h"
 #include "grader/spec/line_cost.h"
+#include "grader/spec/seed.h"
 #include "simgpu/codes/code.h"
 
 /// The outcome of a grade as plain values: what the terminal, JSON and HTML reports are made from.

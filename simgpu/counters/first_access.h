@@ -16,8 +16,8 @@ struct FirstAccess {
   std::uint64_t block = 0;
   std::uint32_t warp = 0;
   std::uint32_t mask = 0;
-  std::uint32_t bytes = 0;  ///< of each lane
-  bool is_shared = false;   ///< else global
+  std::uint32_t bytes = 0;                         ///< of each lane
+  bool is_shared = false;                          ///< else global
   std::array<std::uint64_t, kWarpSize> address{};  ///< device address, or offset in shared memory
 };
 

@@ -96,8 +96,9 @@ void members(auto& archive, Like<ApiRecord> auto& v) {
 }
 
 void members(auto& archive, Like<Activity> auto& v) {
-  archive(v.kernels, v.memory, v.calls, v.findings, v.line_tables, v.printed, v.printed_bytes, v.given_bytes,
-          v.elapsed_us, v.allocated, v.peak_allocated, v.api_calls, v.guest_connected, v.error);
+  archive(v.kernels, v.memory, v.calls, v.findings, v.line_tables, v.printed, v.printed_bytes,
+          v.given_bytes, v.elapsed_us, v.allocated, v.peak_allocated, v.api_calls,
+          v.guest_connected, v.error);
 }
 
 }  // namespace simgpu

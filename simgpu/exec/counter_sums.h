@@ -19,7 +19,7 @@ struct CounterSums {
   std::vector<ExecutionCount> blocks;          ///< by first instruction of a basic block
   std::vector<std::uint64_t> guarded_threads;  ///< by guarded instruction
   MemoryCounts memory;
-  LoadCountsByPc loads;  ///< but for what became of them in L2
+  LoadCountsByPc loads;                ///< but for what became of them in L2
   std::vector<AccessCounts> accesses;  ///< by memory instruction: LoweredKernel::memory_sites
   FirstAccesses first;                 ///< likewise
   BlockWeights weights;

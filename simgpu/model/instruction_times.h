@@ -3,7 +3,6 @@
 #include <vector>
 
 #include "simgpu/counters/access_counts.h"
-#include "simgpu/limiter.h"
 #include "simgpu/model/time_model.h"
 #include "simgpu/model/work.h"
 

@@ -61,8 +61,8 @@ struct Local {
  private:
   template <AccessKind kKind>
   static void count(const Lowered* in, Warp& warp, const LaneAddresses& addresses) {
-    const LocalMemoryUse::Request request = warp.block->memory.local_use().access(
-        warp.index, warp.mask, addresses, kBytes * kCount);
+    const LocalMemoryUse::Request request =
+        warp.block->memory.local_use().access(warp.index, warp.mask, addresses, kBytes * kCount);
     MemoryCounts& counts = warp.block->counted;
     AccessCounts& own = warp.block->sites.counts(in);
     ++own.requests;

@@ -70,7 +70,7 @@ class Launches {
   std::string take_output() { return std::exchange(output_, {}); }
   bool has_output() const { return !output_.empty(); }
 
-  /// Sees every instruction of the launches from now on, each of which is executed; nullptr: nobody.
+  /// Sees every instruction of the launches from now on, all of which are executed.
   void observe(StepObserver* observer) { observer_ = observer; }
 
   /// The guest is gone, and what its kernels have allocated.

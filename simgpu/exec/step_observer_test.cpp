@@ -74,13 +74,32 @@ TEST_F(Observed, BlocksAreSeenInTheirOrder) {
 }
 
 TEST_F(Observed, GuardedInstructionsAreSeenWithTheLanesThatExecuteThem) {
-  const LaunchResult result = run("nested_ifs", 1, 32, &counting_);
-  const LoweredKernel& kernel = device_.program().kernels.at("nested_ifs");
-  for (std::uint32_t i = 0; i < result.executed.size(); ++i) {
-    // Of a branch, only the lanes that take it count as executing it here.
-    if (kernel.info.instructions[i].cls == InstructionClass::control) continue;
-    EXPECT_EQ(counting_.seen[i].threads, result.executed[i].threads) << i;
+  Device device(R"(
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry first_five(.param .u64 out) {
+  .reg .pred %p<2>;
+  .reg .b32 %r<2>;
+  .reg .b64 %rd<4>;
+  ld.param.u64 %rd1, [out];
+  mov.u32 %r1, %tid.x;
+  setp.lt.u32 %p1, %r1, 5;
+  mul.wide.u32 %rd2, %r1, 4;
+  add.s64 %rd3, %rd1, %rd2;
+  @%p1 st.global.u32 [%rd3], %r1;
+  ret;
+})");
+  const std::uint64_t out = device.put(std::vector<int>(32));
+  device.run("first_five", {.observer = &counting_}, out);
+  const LoweredKernel& kernel = device.program().kernels.at("first_five");
+  int stores = 0;
+  for (std::uint32_t i = 0; i < kernel.code.size(); ++i) {
+    if (kernel.info.instructions[i].cls != InstructionClass::global_store) continue;
+    EXPECT_EQ(counting_.seen[i].threads, 5U);
+    ++stores;
   }
+  EXPECT_EQ(stores, 1);
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "simgpu/dim3.h"
+#include "simgpu/report.h"
 
 namespace rooflab {
 

@@ -8,8 +8,7 @@ namespace {
 
 // The largest score that a thread has met, and the sum of the exponentials below it.
 struct Seen {
-  float top = -CUDART_INF_F;
-  float mass = 0.0f;
+  float top, mass;
 
   __device__ void merge(const Seen& other) {
     const float higher = fmaxf(top, other.top);
@@ -27,7 +26,7 @@ __global__ void softmax_row(const float* scores, float* weights, int length) {
   const float* in = scores + static_cast<size_t>(blockIdx.x) * length;
   float* out = weights + static_cast<size_t>(blockIdx.x) * length;
 
-  Seen mine;
+  Seen mine{-CUDART_INF_F, 0.0f};
   for (int j = threadIdx.x; j < length; j += kThreads) mine.merge(Seen{in[j], 1.0f});
   seen[threadIdx.x] = mine;
   __syncthreads();

@@ -44,8 +44,9 @@ def edited(base, mistake):
     return text
 
 
-def apply(folder, out):
-    """Writes the submission of the mistake in `folder` to out/<its name>/."""
+def make(folder, out):
+    """Writes the submission of the mistake in `folder` to out/<its name>/, in place of an earlier one."""
+    shutil.rmtree(out / folder.name, ignore_errors=True)
     mistake = tomllib.loads((folder / "mistake.toml").read_text())
     unknown = mistake.keys() - KEYS
     if unknown:
@@ -74,9 +75,8 @@ def main():
     mistakes = sorted(path.parent for path in chosen.set.resolve().glob("*/mistake.toml"))
     failures = 0
     for folder in mistakes:
-        shutil.rmtree(chosen.out / folder.name, ignore_errors=True)
         try:
-            apply(folder, chosen.out)
+            make(folder, chosen.out)
         except (Amiss, KeyError, OSError, tomllib.TOMLDecodeError) as problem:
             print(f"{folder.name}: {problem}")
             failures += 1

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <sstream>
 #include <string_view>
 #include <utility>
@@ -180,9 +181,12 @@ class Page {
 
   std::string pictures_html(const LineCost& line) {
     std::string html;
+    std::set<std::string> told;
     for (const InstructionRecord& one : line.record.instructions) {
       if (!one.picture || pictures_ >= kMostPictures) continue;
       if (one.picture->transactions <= 1 && one.picture->fewest <= 1) continue;
+      // The copies of an unrolled loop look alike.
+      if (!told.insert(access_words(*one.picture)).second) continue;
       ++pictures_;
       html += "<figure>" + access_svg(*one.picture) + "<figcaption>" +
               escape_html(access_words(*one.picture)) + "</figcaption></figure>";
@@ -237,7 +241,7 @@ const char* const kSourcePageStyle = R"css(
 .heat{align-self:center;height:.7rem;background:var(--panel)}.heat i{display:block;height:100%;background:var(--bad);opacity:.7}
 .source .more{border-left:3px solid var(--accent);margin:.2rem .5rem .5rem 3rem;padding:.1rem .7rem;font:14px/1.45 system-ui,sans-serif}
 .source .more p{margin:.2rem 0}.source .more ul{margin:.2rem 0;padding-left:1.1rem}.source .gap{margin:0;padding:0 .5rem;color:var(--soft)}
-.access{width:100%;max-width:40rem;height:auto}.access text{font:9px system-ui,sans-serif;fill:var(--soft)}
+.source figure{margin:.3rem 0}.access{width:100%;max-width:40rem;height:auto}.access text{font:9px system-ui,sans-serif;fill:var(--soft)}
 .access .lane{fill:var(--accent)}.access .idle{fill:var(--line)}.access .sector{fill:var(--accent);opacity:.7}
 .access .conflict{fill:var(--bad)}.access line{stroke:var(--soft);stroke-width:.7;opacity:.6}
 @media print{.source details{display:block}}

@@ -42,7 +42,10 @@ SourceCosts inlined_costs() {
 }
 
 simgpu::AccessPicture picture(bool is_shared, std::uint64_t stride) {
-  simgpu::AccessPicture picture{.is_shared = is_shared, .bytes = 4, .mask = ~0U};
+  simgpu::AccessPicture picture;
+  picture.is_shared = is_shared;
+  picture.bytes = 4;
+  picture.mask = ~0U;
   for (std::uint64_t lane = 0; lane < 32; ++lane) picture.offsets.push_back(lane * stride);
   picture.transactions = 32;
   picture.fewest = is_shared ? 1 : 4;
@@ -51,7 +54,7 @@ simgpu::AccessPicture picture(bool is_shared, std::uint64_t stride) {
 
 TEST(SourcePage, ShowsTheShareOfALineBesideItsSource) {
   const std::string page = source_page_html(costs_of("sum += As[k];", 61), 3);
-  EXPECT_THAT(page, HasSubstr("61 %"));
+  EXPECT_THAT(page, HasSubstr("61.0 %"));
   EXPECT_THAT(page, HasSubstr("sum += As[k];"));
   EXPECT_THAT(page, HasSubstr("16.0 active lanes"));
   EXPECT_THAT(page, HasSubstr("// three")) << "the lines around it are there";
@@ -75,7 +78,7 @@ TEST(SourcePage, LetsNothingOfTheSourceBecomeHtml) {
 
 TEST(SourcePage, ShowsInlinedLinesUnderTheirCall) {
   const std::string page = source_page_html(inlined_costs(), 3);
-  EXPECT_THAT(page, HasSubstr("60 %*")) << "the line of the call has the cost of what is below";
+  EXPECT_THAT(page, HasSubstr("60.0 %*")) << "the line of the call has the cost of what is below";
   EXPECT_THAT(page, HasSubstr("inlined here"));
   EXPECT_THAT(page, HasSubstr("gemm.cu:2 in dot"));
 }

@@ -61,6 +61,10 @@ simgpu::Finding with_cause(const simgpu::Finding& finding, const std::vector<sim
 /// Whether the output is what the mistake makes, element by element.
 bool reproduces(const TensorCheck& check, const KnownMistake& mistake);
 
+/// How many different values speak for a mistake that makes the output: those of its elements that
+/// would be right without it. What is 0 everywhere, or one number, comes of many mistakes.
+std::size_t evidence_of(const TensorCheck& check, const KnownMistake& mistake);
+
 /// A wrong output: named by the first known mistake that reproduces it, else by the relation of its
 /// values to the right ones, else by the places of the wrong elements (relation.h).
 Diagnostic explain_mismatch(const TensorCheck& check, const std::vector<KnownMistake>& mistakes,

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "grader/diagnose/diagnose.h"
+#include "grader/diagnose/link_error.h"
 #include "grader/diagnose/story.h"
 
 namespace rooflab {
@@ -71,6 +72,10 @@ Ending ending_by_exception(const RunOutcome& outcome, bool hidden) {
   Ending ending{"RL0604", "the function threw an exception", "check what each CUDA call gets"};
   if (hidden) return ending;
   const Thrown& thrown = outcome.thrown;
+  // Of CUDA's errors CUDA_CHECK tells the line; others say themselves what they want.
+  if (thrown.line == 0) {
+    ending.help = "the message is of whoever threw: look at the values that your code gave to it";
+  }
   ending.message = thrown.line == 0 ? "the function threw: " + outcome.detail : outcome.detail;
   if (!thrown.advice.empty()) ending.help = "look at " + thrown.advice + ".";
   return ending;
@@ -141,6 +146,22 @@ std::pair<std::string, std::uint32_t> first_error_place(const std::string& messa
     std::from_chars(place.data() + number + 1, place.data() + place.size(), line);
   }
   return {line > 0 ? file : context.file, line};
+}
+
+/// A function that the linker misses, with the definition that comes nearest.
+void tell_missing_function(Diagnostic& story, const MissingFunction& missing,
+                           const DiagnoseContext& context) {
+  story.message = fmt::format("nothing defines {}, which the task calls", missing.called);
+  story.help = "define it with just these parameters, outside of any namespace, and not static";
+  if (missing.line == 0) return;
+  story.file = missing.file;
+  story.line = missing.line;
+  story.labels.push_back(label_at(
+      missing.file, missing.line, 0,
+      missing.same_name ? "this one has other parameters" : "did you mean this one?", context));
+  if (missing.same_name) {
+    story.help = fmt::format("{} is another function: {}", missing.nearest, story.help);
+  }
 }
 
 /// How a call of a hidden case ended: which signal, limit or error it was is the submission's
@@ -343,6 +364,9 @@ Diagnostic explain_compile_error(const std::string& compiler_output,
     story.help =
         "make the tiles smaller, or keep fewer of them; a block that needs more takes dynamic "
         "shared memory (extern __shared__), as Part 5, Step 6, shows";
+  }
+  if (const auto missing = missing_function(compiler_output, context)) {
+    tell_missing_function(story, *missing, context);
   }
   return story;
 }

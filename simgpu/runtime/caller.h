@@ -1,0 +1,31 @@
+#pragma once
+
+#include <optional>
+
+#include "simgpu/device/protocol.h"
+
+/// Who calls the runtime, so that what is wrong with a call has its line. What is read here says
+/// nothing about the program: whoever is trusted looks the numbers up in the program's file.
+namespace simgpu::runtime {
+
+/// The calls that led here, outside of this library, innermost first.
+protocol::Caller current_caller();
+
+/// `<<<>>>` takes two calls: its configuration is handed over where the launch stands, the launch
+/// itself comes from a function that nvcc has made. While one of these lives, requests of this
+/// thread come from the former.
+class CallerScope {
+ public:
+  explicit CallerScope(const protocol::Caller& caller);
+  ~CallerScope();
+  CallerScope(const CallerScope&) = delete;
+  CallerScope& operator=(const CallerScope&) = delete;
+
+ private:
+  std::optional<protocol::Caller> outer_;
+};
+
+/// The scope's caller, else current_caller().
+protocol::Caller caller_of_request();
+
+}  // namespace simgpu::runtime

@@ -60,11 +60,11 @@ inline constexpr ArraySpace kLastArraySpace = ArraySpace::global;
 /// array's declaration or shape: see simgpu/source/array_elements.h.
 struct ArrayPlace {
   ArraySpace space = ArraySpace::none;
-  std::string name{};        ///< of the array; empty for memory that has none
-  std::string words{};       ///< as they stand in Finding::object and in its message
-  std::uint64_t bytes = 0;   ///< of the whole array
-  std::int64_t offset = 0;   ///< of the first byte that is touched; may lie outside
-  std::uint32_t touched = 0; ///< bytes of the access; 0: not known
+  std::string name{};         ///< of the array; empty for memory that has none
+  std::string words{};        ///< as they stand in Finding::object and in its message
+  std::uint64_t bytes = 0;    ///< of the whole array
+  std::int64_t offset = 0;    ///< of the first byte that is touched; may lie outside
+  std::uint32_t touched = 0;  ///< bytes of the access; 0: not known
   /// Of global memory: from the thread that is told of to the next one along x and along y, in
   /// bytes; 0: not known.
   std::int64_t step_x = 0, step_y = 0;

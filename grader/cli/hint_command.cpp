@@ -74,8 +74,8 @@ const GroupSpec* first_failing(const TaskSpec& task, const std::optional<GradeRe
 }
 
 /// What the last run says first of a task that failed, where a hint can be about just that; null
-/// where it cannot. Where a failing function has hints of its own, a code that says no more than how
-/// its results look adds nothing to them.
+/// where it cannot. Where a failing function has hints of its own, a code that says no more than
+/// how its results look adds nothing to them.
 const Diagnostic* last_mistake(const TaskSpec& task, const std::optional<GradeResult>& last) {
   if (!last) return nullptr;
   const auto result = std::ranges::find(last->tasks, task.id, &TaskResult::id);

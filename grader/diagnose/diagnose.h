@@ -151,6 +151,11 @@ inline constexpr const char* kCutIntoMoreBlocks =
 std::vector<Diagnostic> explain_slowness(const Timing& timing, const simgpu::KernelRecord& kernel,
                                          const DiagnoseContext& context);
 
+/// Launches of a right call whose blocks have fewer threads than a warp, though there are many of
+/// them: are the two numbers in <<<>>> swapped? Nothing where there is none.
+std::optional<Diagnostic> explain_thin_blocks(const simgpu::Activity& activity,
+                                              const DiagnoseContext& context);
+
 /// What the oracle says of a right call. `timing` has the points that the call has in the end.
 Diagnostic explain_remark(const SpeedRemark& remark, const Timing& timing,
                           const DiagnoseContext& context);

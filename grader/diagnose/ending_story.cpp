@@ -156,9 +156,12 @@ void tell_missing_function(Diagnostic& story, const MissingFunction& missing,
   if (missing.line == 0) return;
   story.file = missing.file;
   story.line = missing.line;
-  story.labels.push_back(label_at(
-      missing.file, missing.line, 0,
-      missing.same_name ? "this one has other parameters" : "did you mean this one?", context));
+  story.labels.push_back(
+      label_at(missing.file, missing.line, 0,
+               missing.same_name
+                   ? "this is another one: it has other parameters, or is static or in a namespace"
+                   : "did you mean this one?",
+               context));
   if (missing.same_name) {
     story.help = fmt::format("{} is another function: {}", missing.nearest, story.help);
   }
@@ -224,6 +227,21 @@ Ending ending_of(const RunOutcome& outcome, const DiagnoseContext& context) {
           "check the launch configuration: threads per block, shared memory, an empty grid"};
 }
 
+/// An error that was left behind may be of a call long before: the device has seen the first one.
+void add_first_failed_call(Diagnostic& story, const simgpu::Activity& activity,
+                           const DiagnoseContext& context) {
+  if (!activity.failed_call || activity.failed_call->where.line == 0) return;
+  const simgpu::FailedCall& failed = *activity.failed_call;
+  const std::string file = student_path(failed.where.file, context);
+  if (file != context.file && !context.sources.contains(file)) return;
+  story.file = file;
+  story.line = failed.where.line;
+  const bool is_launch = failed.function.find("LaunchKernel") != std::string::npos;
+  story.labels.push_back(label_at(
+      failed.where.file, failed.where.line, 0,
+      fmt::format("this {} failed with {}", is_launch ? "launch" : "call", failed.error), context));
+}
+
 }  // namespace
 
 Diagnostic explain_end(const RunOutcome& outcome, const DiagnoseContext& context) {
@@ -237,6 +255,8 @@ Diagnostic explain_end(const RunOutcome& outcome, const DiagnoseContext& context
     story.notes.emplace_back("this case is hidden: what the code printed or threw is not shown");
   } else if (outcome.end == RunOutcome::End::exception) {
     add_failed_call(story, outcome, context);
+  } else if (ending.code == "RL0606") {
+    add_first_failed_call(story, outcome.activity, context);
   }
   return story;
 }
@@ -246,6 +266,10 @@ void add_failed_call(Diagnostic& story, const RunOutcome& outcome, const Diagnos
   if (context.hidden || outcome.end != RunOutcome::End::exception || thrown.line == 0) return;
   const std::string file = student_path(thrown.file, context);
   if (file != context.file && !context.sources.contains(file)) return;
+  const bool is_told = std::ranges::any_of(story.labels, [&](const Label& label) {
+    return label.file == file && label.line == thrown.line;
+  });
+  if (is_told) return;  // by the device's finding
   const bool only_asks = outcome.detail.starts_with("cudaGetLastError") ||
                          outcome.detail.starts_with("cudaPeekAtLastError");
   story.file = file;

@@ -268,7 +268,8 @@ void add_details(Diagnostic& story, const simgpu::Finding& finding,
   const bool has_words_of_ours = goes_by_name(finding) || finding.code == "RL0313";
   if (has_words_of_ours && is_within_warp(finding)) {
     story.notes.emplace_back(
-        "both threads are of one warp, whose lanes run in any order since Volta");
+        "both threads are of one warp. Its threads need not run in step: on GPUs from Volta on "
+        "(2017) each may be ahead of the others");
   }
   if (finding.detail == simgpu::FindingDetail::past_end) {
     story.notes.emplace_back(

@@ -23,14 +23,16 @@ constexpr const char* kMessages =
 
 TEST(LinkErrors, ShowTheDefinitionWithOtherParameters) {
   const Diagnostic story = explain_compile_error(
-      kMessages, context_of("#include <x>\n\nvoid gemv(const float* a, float* y,\n  long m) {\n}\n"));
+      kMessages,
+      context_of("#include <x>\n\nvoid gemv(const float* a, float* y,\n  long m) {\n}\n"));
   EXPECT_EQ(story.code, Code("RL0101"));
   EXPECT_EQ(story.message,
             "nothing defines gemv(float const*, float const*, float*, int, int), which the task "
             "calls");
   EXPECT_EQ(story.line, 3U);
   ASSERT_EQ(story.labels.size(), 1U);
-  EXPECT_EQ(story.labels[0].text, "this one has other parameters");
+  EXPECT_EQ(story.labels[0].text,
+            "this is another one: it has other parameters, or is static or in a namespace");
   EXPECT_THAT(story.help, HasSubstr("gemv(const float* a, float* y, long m)"));
 }
 

@@ -100,7 +100,8 @@ void GroupScores::doubt(const std::vector<std::string>& groups, Diagnostic story
     const bool is_doubted = holds(groups, group.name);
     if (is_doubted && is_worse(Verdict::suspect, group.verdict)) group.verdict = Verdict::suspect;
   }
-  failures_.push_back({groups, Verdict::suspect, Telling::cause, false, std::move(story), std::nullopt});
+  failures_.push_back(
+      {groups, Verdict::suspect, Telling::cause, false, std::move(story), std::nullopt});
 }
 
 bool GroupScores::pass(const std::vector<std::string>& groups) const {

@@ -72,7 +72,7 @@ class GroupScores {
   std::vector<GroupResult> groups_;
   std::vector<Failure> failures_;
   OpenFailures open_;
-  std::vector<Code> not_shown_;  ///< Judgement::not_shown of all cases that fail
+  std::vector<Code> not_shown_;            ///< Judgement::not_shown of all cases that fail
   std::vector<std::string> about_stream_;  ///< groups with late inputs
   std::optional<OffStream> off_stream_;
 };

@@ -1,11 +1,16 @@
 #include "grader/pipeline/judge.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <utility>
 
+#include "grader/diagnose/tensor_places.h"
 #include "grader/pipeline/check.h"
 #include "grader/pipeline/device_work.h"
 #include "grader/pipeline/too_slow.h"
@@ -95,8 +100,12 @@ Judgement from_findings(const JudgedRun& run, Verdict verdict, bool (*wanted)(co
     if (!wanted(finding) || judgement.diagnostics.size() == kMostStories) continue;
     const TensorCheck* effect =
         wrong.empty() || !judgement.diagnostics.empty() ? nullptr : &wrong.front();
-    const Finding cause = with_cause(finding, all);
+    const Finding cause = with_tensor_elements(with_cause(finding, all), run.problem);
     judgement.diagnostics.push_back(explain_finding(cause, run.context, effect));
+    if (std::string help = help_by_sizes(cause, run.problem);
+        !help.empty() && !run.context.hidden) {
+      judgement.diagnostics.back().help = std::move(help);
+    }
     // What was refused may have thrown: of several such calls, only the last can have.
     if (is_misuse(finding) &&
         &finding == &*std::ranges::find_if(all.rbegin(), all.rend(), is_misuse)) {
@@ -226,9 +235,8 @@ void explain_tensors(const JudgedRun& run, const std::vector<Expected>& expected
     explained.push_back(explain_tensor(check, mistakes, run.context));
     compared = std::max(compared, check.got.size());
   }
-  std::ranges::stable_sort(explained, {}, [](const ExplainedTensor& tensor) {
-    return telling_rank(tensor.story);
-  });
+  std::ranges::stable_sort(
+      explained, {}, [](const ExplainedTensor& tensor) { return telling_rank(tensor.story); });
   judgement.without_cause = explained.front().without_cause;
   for (ExplainedTensor& tensor : explained) {
     judgement.diagnostics.push_back(std::move(tensor.story));
@@ -363,6 +371,10 @@ Judgement judge(const JudgedRun& run) {
   }
   if (std::ranges::any_of(activity.findings, is_leak)) {
     judgement.diagnostics = from_findings(run, Verdict::pass, is_leak).diagnostics;
+  } else if (run.outcome.keeps_records && run.task.kind == TaskKind::kernel) {
+    if (auto story = explain_thin_blocks(activity, run.context)) {
+      judgement.diagnostics.push_back(*std::move(story));
+    }
   }
   return judgement;
 }

@@ -178,9 +178,8 @@ int run(const Options& options) {
   // Whoever is killed had no time to free anything.
   if (checkers && !end.by_signal && !end.interrupted) device.report_end();
   simgpu::Activity activity = end.interrupted ? collect_soon(device) : device.collect();
-  simgpu::host_code::name_host_lines(
-      activity, {simgpu::cli::program_file(options.command.front())},
-      simgpu::cli::run_tool, simgpu::cli::is_own_source);
+  simgpu::host_code::name_host_lines(activity, {simgpu::cli::program_file(options.command.front())},
+                                     simgpu::cli::run_tool, simgpu::cli::is_own_source);
   simgpu::settle_by_source(activity.findings, simgpu::cli::source_text);
   if (!checkers) keep_what_is_no_check(activity.findings);
   std::fputs(simgpu::cli::tell_all(activity.findings).c_str(), stderr);

@@ -89,7 +89,8 @@ std::string other_lines(const Finding& finding, std::size_t gutter) {
     site.by_thread = false;
     site.action = note.text;
     const std::string shown = excerpt(site, gutter, "---");
-    text += shown.empty() ? fmt::format("   and {}: {}\n", place(site), printable(note.text)) : shown;
+    text +=
+        shown.empty() ? fmt::format("   and {}: {}\n", place(site), printable(note.text)) : shown;
   }
   return text;
 }

@@ -42,13 +42,16 @@ class LeaksByKind {
 void report_allocations(const Leftovers& left, ActivityLog& log) {
   LeaksByKind leaks;
   for (const auto& [address, allocation] : left.allocations.live()) {
-    leaks.add(address, allocation.bytes, allocation.function, [&allocation = allocation] {
-      return fmt::format(
-          "{} bytes from {} were never freed: allocation number {} of the program, made {}",
-          allocation.bytes, allocation.function, allocation.number,
-          allocation.after == nullptr ? "before the first kernel"
-                                      : "after the launch of " + *allocation.after);
-    }, allocation.called_from);
+    leaks.add(
+        address, allocation.bytes, allocation.function,
+        [&allocation = allocation] {
+          return fmt::format(
+              "{} bytes from {} were never freed: allocation number {} of the program, made {}",
+              allocation.bytes, allocation.function, allocation.number,
+              allocation.after == nullptr ? "before the first kernel"
+                                          : "after the launch of " + *allocation.after);
+        },
+        allocation.called_from);
   }
   for (const std::uint64_t address : left.allocations.pinned()) {
     const Allocation* allocation = left.memory.nearest(address);

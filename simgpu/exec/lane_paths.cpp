@@ -68,8 +68,8 @@ std::uint32_t branch_around(const LoweredKernel& kernel, std::uint32_t place) {
   for (const Lowered& in : kernel.code) {
     if (in.run != hidden::kBranch) continue;
     const bool skips = in.index < place && in.target > place && in.reconvergence > place;
-    const bool falls_in = in.index < place && in.target <= place && in.target > in.index &&
-                          in.reconvergence > place;
+    const bool falls_in =
+        in.index < place && in.target <= place && in.target > in.index && in.reconvergence > place;
     const bool goes_round = in.index > place && in.target <= place;
     if (!skips && !falls_in && !goes_round) continue;
     const std::uint32_t begin = goes_round ? in.target : in.index;

@@ -84,8 +84,8 @@ bool is_within_warp(const RawFinding& raw) {
 std::string of_two_threads(const RawFinding& raw, std::string race) {
   if (!is_within_warp(raw)) return race;
   return std::move(race) +
-         ". Both threads are of one warp: since Volta these do not run in lockstep, and need "
-         "__syncwarp() between the two accesses";
+         ". Both threads are of one warp: its threads need not run in step (on GPUs of 2017 and "
+         "later, from Volta on), so __syncwarp() has to stand between the two accesses";
 }
 
 std::string sentence_of_overwriting(const RawFinding& raw, const std::string& object) {
@@ -204,12 +204,11 @@ ArrayPlace place_outside(const RawFinding& raw, const KernelInfo& kernel) {
       raw.bytes != 0 && offset % raw.bytes == 0 && array.bytes % raw.bytes == 0;
   return {.space = ArraySpace::shared,
           .name = plain_name(array.name),
-          .words = are_elements
-                       ? "index " + std::to_string(offset / raw.bytes) + " of " + name +
-                             ", which has " + std::to_string(array.bytes / raw.bytes) +
-                             " elements of " + bytes_text(raw.bytes)
-                       : "byte " + std::to_string(offset) + " of " + name + " (" +
-                             bytes_text(array.bytes) + ")",
+          .words = are_elements ? "index " + std::to_string(offset / raw.bytes) + " of " + name +
+                                      ", which has " + std::to_string(array.bytes / raw.bytes) +
+                                      " elements of " + bytes_text(raw.bytes)
+                                : "byte " + std::to_string(offset) + " of " + name + " (" +
+                                      bytes_text(array.bytes) + ")",
           .bytes = array.bytes,
           .offset = offset,
           .touched = raw.bytes};

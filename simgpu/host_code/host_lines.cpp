@@ -93,8 +93,8 @@ std::optional<Place> own_place(const AccessSite& site, const KnownPlaces& known,
   for (const HostFrame& frame : site.called_from) {
     const auto places = known.find({frame.module, frame.address});
     if (places == known.end()) continue;
-    const auto own = std::ranges::find_if(
-        places->second, [&](const Place& place) { return is_own(place.file); });
+    const auto own = std::ranges::find_if(places->second,
+                                          [&](const Place& place) { return is_own(place.file); });
     if (own != places->second.end()) return *own;
   }
   return std::nullopt;

@@ -170,9 +170,9 @@ Reply Client::exchange(GuestOperation operation, std::span<const std::byte> payl
   const bool with_caller = may_need_caller(operation);
   const std::size_t bytes =
       payload.size() + bulk.size() + (with_caller ? sizeof(protocol::Caller) : 0);
-  writer.put(wire::Header{.bytes = static_cast<std::uint32_t>(bytes),
-                          .tag = static_cast<std::uint32_t>(operation) |
-                                 (with_caller ? protocol::kWithCaller : 0)});
+  writer.put(wire::Header{
+      .bytes = static_cast<std::uint32_t>(bytes),
+      .tag = static_cast<std::uint32_t>(operation) | (with_caller ? protocol::kWithCaller : 0)});
   if (with_caller) writer.put(caller_of_request());
   writer.append(payload);
   if (!send_all(writer.bytes()) || !send_all(bulk)) return lose();

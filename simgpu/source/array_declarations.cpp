@@ -23,15 +23,18 @@ struct Type {
   std::uint64_t bytes;
 };
 constexpr std::array kTypes{
-    Type{"char", 1},           Type{"bool", 1},     Type{"int8_t", 1},        Type{"uint8_t", 1},
-    Type{"short", 2},          Type{"int16_t", 2},  Type{"uint16_t", 2},      Type{"half", 2},
-    Type{"__half", 2},         Type{"bf16", 2},     Type{"__nv_bfloat16", 2}, Type{"nv_bfloat16", 2},
-    Type{"int", 4},            Type{"unsigned", 4}, Type{"signed", 4},        Type{"int32_t", 4},
-    Type{"uint32_t", 4},       Type{"float", 4},    Type{"half2", 4},         Type{"__half2", 4},
-    Type{"__nv_bfloat162", 4}, Type{"uint", 4},     Type{"nv_bfloat162", 4},  Type{"long", 8},
-    Type{"double", 8},         Type{"int64_t", 8},  Type{"uint64_t", 8},      Type{"size_t", 8},
-    Type{"float2", 8},         Type{"int2", 8},     Type{"uint2", 8},         Type{"float4", 16},
-    Type{"int4", 16},          Type{"uint4", 16},   Type{"double2", 16}};
+    Type{"char", 1},     Type{"bool", 1},          Type{"int8_t", 1},
+    Type{"uint8_t", 1},  Type{"short", 2},         Type{"int16_t", 2},
+    Type{"uint16_t", 2}, Type{"half", 2},          Type{"__half", 2},
+    Type{"bf16", 2},     Type{"__nv_bfloat16", 2}, Type{"nv_bfloat16", 2},
+    Type{"int", 4},      Type{"unsigned", 4},      Type{"signed", 4},
+    Type{"int32_t", 4},  Type{"uint32_t", 4},      Type{"float", 4},
+    Type{"half2", 4},    Type{"__half2", 4},       Type{"__nv_bfloat162", 4},
+    Type{"uint", 4},     Type{"nv_bfloat162", 4},  Type{"long", 8},
+    Type{"double", 8},   Type{"int64_t", 8},       Type{"uint64_t", 8},
+    Type{"size_t", 8},   Type{"float2", 8},        Type{"int2", 8},
+    Type{"uint2", 8},    Type{"float4", 16},       Type{"int4", 16},
+    Type{"uint4", 16},   Type{"double2", 16}};
 
 /// Of "unsigned long long" the word that counts is "long", and of "unsigned short" it is "short".
 std::uint64_t bytes_of(const std::vector<std::string>& words) {
@@ -96,9 +99,7 @@ class Expression {
       const char sign = tokens_[at_++].text[0];
       const auto right = factor(depth);
       if (!right || (sign != '*' && *right == 0)) return std::nullopt;
-      left = bounded(sign == '*'   ? *left * *right
-                     : sign == '/' ? *left / *right
-                                   : *left % *right);
+      left = bounded(sign == '*' ? *left * *right : sign == '/' ? *left / *right : *left % *right);
     }
     return left;
   }
@@ -130,7 +131,7 @@ class Expression {
   const Constants& constants_;
 };
 
-bool is_word(const Token& token) { return token.kind == Token::Kind::word; }
+bool is_name(const Token& token) { return token.kind == Token::Kind::word; }
 
 /// Reads one file's declarations from its start, with the constants that it has met so far.
 class Reader {
@@ -156,7 +157,7 @@ class Reader {
 
  private:
   static bool begins_statement(const Tokens& tokens, std::size_t i) {
-    if (!is_word(tokens[i])) return false;
+    if (!is_name(tokens[i])) return false;
     if (i == 0) return true;
     const std::string& before = tokens[i - 1].text;
     return before == ";" || before == "{" || before == "}" || before == ")" || before == ">";
@@ -186,7 +187,7 @@ class Reader {
   void read_statement(const Tokens& tokens, std::size_t i) {
     bool is_shared = false, is_extern = false, is_constant = false;
     std::vector<std::string> words;
-    for (; i < tokens.size() && is_word(tokens[i]); ++i) {
+    for (; i < tokens.size() && is_name(tokens[i]); ++i) {
       const std::string& word = tokens[i].text;
       if (word == "__shared__") {
         is_shared = true;
@@ -253,7 +254,7 @@ class Reader {
       const bool is_array = !array.lengths.empty() || is_shared;
       if (!ends) return;
       if (is_array) found_.push_back(std::move(array));
-      if (tokens[i].text != "," || i + 2 >= tokens.size() || !is_word(tokens[i + 1])) return;
+      if (tokens[i].text != "," || i + 2 >= tokens.size() || !is_name(tokens[i + 1])) return;
       name = tokens[i + 1].text;
       i += 2;
     }
@@ -274,7 +275,7 @@ class Reader {
       constants_.erase(name);
     }
     // constexpr int kRows = 8, kColumns = 4;
-    if (last + 2 < tokens.size() && tokens[last].text == "," && is_word(tokens[last + 1]) &&
+    if (last + 2 < tokens.size() && tokens[last].text == "," && is_name(tokens[last + 1]) &&
         tokens[last + 2].text == "=") {
       note_constant(tokens, tokens[last + 1].text, last + 3);
     }
@@ -284,7 +285,7 @@ class Reader {
     while (i < tokens.size() && tokens[i].text != "{" && tokens[i].text != ";") ++i;
     std::int64_t next = 0;
     while (i + 1 < tokens.size() && (tokens[i].text == "{" || tokens[i].text == ",")) {
-      if (!is_word(tokens[i + 1])) return;
+      if (!is_name(tokens[i + 1])) return;
       const std::string& name = tokens[++i].text;
       ++i;
       if (i < tokens.size() && tokens[i].text == "=") {

@@ -33,7 +33,9 @@ std::uint64_t known_elements(const ArrayDeclaration& declared) {
 /// The declaration as that of an array of so many bytes; nullopt where it cannot be.
 std::optional<Shape> shape_of(const ArrayDeclaration& declared, std::uint64_t bytes) {
   const std::uint64_t known = known_elements(declared);
-  const auto unknown = std::ranges::count(declared.dimensions, std::nullopt);
+  const auto unknown = std::ranges::count_if(
+      declared.dimensions,
+      [](const std::optional<std::int64_t>& length) { return !length.has_value(); });
   if (known == 0 || bytes == 0 || bytes % known != 0) return std::nullopt;
   Shape shape{&declared, declared.element_bytes, {}};
   if (unknown == 0) {
@@ -84,8 +86,7 @@ class Namer {
     const ArrayDeclaration& declared = *shape->declared;
     const bool is_outside =
         place.offset < 0 || static_cast<std::uint64_t>(place.offset) >= place.bytes;
-    const std::string what = place.space == ArraySpace::local ? "the thread's own "
-                                                              : "shared ";
+    const std::string what = place.space == ArraySpace::local ? "the thread's own " : "shared ";
     if (shape->lengths.empty() && !declared.is_dynamic && !declared.dimensions.empty()) {
       const auto element = place.offset / static_cast<std::int64_t>(shape->element_bytes);
       return "element " + std::to_string(element) + " of " + declared.name;
@@ -106,8 +107,9 @@ class Namer {
     for (const auto& [file, line] : lines_of(finding.where)) {
       for (const ArrayDeclaration& declared : declarations_in(file)) {
         if (!fits(declared, place) || (declared.line > line && line != 0)) continue;
-        auto shape = declared.is_dynamic ? std::optional(Shape{&declared, declared.element_bytes, {}})
-                                         : shape_of(declared, place.bytes);
+        auto shape = declared.is_dynamic
+                         ? std::optional(Shape{&declared, declared.element_bytes, {}})
+                         : shape_of(declared, place.bytes);
         if (!shape || shape->element_bytes == 0) continue;
         // Of a thread's own arrays nobody says which one lies where.
         is_ambiguous = is_ambiguous || (best && place.space == ArraySpace::local &&

@@ -69,12 +69,12 @@ TEST(ArrayElements, TakeLengthsFromConstantsMacrosAndHeaders) {
 }
 
 TEST(ArrayElements, WorkOutOneLengthThatATemplateGives) {
-  EXPECT_EQ(words_for({.offset = 4 * 33}, "template <int kWidth>\n" +
-                                              kernel("__shared__ float As[32][kWidth];")),
+  EXPECT_EQ(words_for({.offset = 4 * 33},
+                      "template <int kWidth>\n" + kernel("__shared__ float As[32][kWidth];")),
             "As[1][1] (shared float As[32][kWidth])");
-  EXPECT_EQ(words_for({.offset = 8}, "template <typename T>\n" +
-                                         kernel("__shared__ T As[64][16];")),
-            "As[0][2] (shared T As[64][16])");
+  EXPECT_EQ(
+      words_for({.offset = 8}, "template <typename T>\n" + kernel("__shared__ T As[64][16];")),
+      "As[0][2] (shared T As[64][16])");
 }
 
 TEST(ArrayElements, AreCountedWhereLengthsStayUnknown) {
@@ -93,8 +93,7 @@ TEST(ArrayElements, StayBytesWhereNoDeclarationFits) {
 }
 
 TEST(ArrayElements, OfTheNearestDeclarationBeforeThePlace) {
-  const std::string other =
-      "__global__ void other() {\n  __shared__ float As[16][64];\n}\n";
+  const std::string other = "__global__ void other() {\n  __shared__ float As[16][64];\n}\n";
   EXPECT_EQ(words_for({.offset = 132}, other + kernel("  __shared__ float As[32][32];")),
             "As[1][1] (shared float As[32][32])");
 }

@@ -41,7 +41,8 @@ void AttentionMistakes::add_wrong_scales() {
   };
   with("scores are not scaled", 1);
   with("scores are multiplied by 1 / sqrt(head_dim) instead of by the scale", 1 / std::sqrt(depth));
-  // Where the scale is 1 / sqrt(head_dim), its square is 1 / head_dim: nobody can tell which it was.
+  // Where the scale is 1 / sqrt(head_dim), its square is 1 / head_dim: nobody can tell which it
+  // was.
   const bool is_both = std::abs(scale * scale * depth - 1) < 1e-6;
   with(is_both ? "scores are multiplied by 1 / head_dim: that is the square of the scale"
                : "scores are multiplied by the square of the scale: twice",

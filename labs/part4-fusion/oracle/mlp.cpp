@@ -155,8 +155,7 @@ class MlpOracle : public Oracle {
     }
     if (done >= flops) return {};
     return {{"RL0431",
-             (done == 0 ? "nothing is computed on tensor cores"
-                        : "not both products are computed on tensor cores") +
+             "not both products are computed on tensor cores" +
                  Evidence{message(": they did ", done, " of the ", flops, " FLOPs of gate and up")},
              "multiply fragments with wmma::mma_sync, once for gate and once for up in each "
              "iteration: multiply-adds of single halves run on the CUDA cores"}};

@@ -355,8 +355,17 @@ void print_stories(std::ostream& out, const TaskResult& task, bool colour) {
   const Painter paint(colour);
   out << paint.dim(fmt::format("── {} ──", one_line(task.id))) << '\n';
   print_story(out, task.diagnostics.front(), colour);
-  for (std::size_t i = 1; i < task.diagnostics.size(); ++i) {
+  // A file with few answers would be a wall of what it lacks.
+  constexpr std::size_t kMostAnswers = 5;
+  const bool is_answers = task.diagnostics.front().code == "RL0408";
+  const std::size_t shown =
+      is_answers ? std::min(task.diagnostics.size(), kMostAnswers) : task.diagnostics.size();
+  for (std::size_t i = 1; i < shown; ++i) {
     print_further(out, task.diagnostics[i], task.diagnostics.front(), paint);
+  }
+  if (const std::size_t more = task.diagnostics.size() - shown; more > 0) {
+    out << fmt::format("and {} more {}, each of them in the report\n", more,
+                       more == 1 ? "answer" : "answers");
   }
   out << '\n';
 }

@@ -144,6 +144,7 @@ std::string tell(const Finding& finding) {
   if (finding.occurrences > 1) {
     story += fmt::format("note: this happened {} times\n", finding.occurrences);
   }
+  if (*finding.code.help() != '\0') story += fmt::format("help: {}\n", finding.code.help());
   return story;
 }
 

@@ -240,7 +240,9 @@ struct GuestSession::Operations {
 
 GuestSession::Reply GuestSession::handle(std::uint32_t number, std::span<const std::byte> payload) {
   const Operation& operation = Operations::find(number & ~protocol::kWithCaller);
-  device_.log().set_caller({});
+  // The rest of a copy or of a graph's launch belongs to the request that began it.
+  const bool goes_on = operation.id == Id::copy_more || operation.id == Id::graph_continue;
+  if (!goes_on) device_.log().set_caller({});
   if ((number & protocol::kWithCaller) != 0) {
     device_.log().set_caller(frames_of(wire::Reader(payload).get<protocol::Caller>()));
     payload = payload.subspan(sizeof(protocol::Caller));

@@ -227,6 +227,24 @@ Place place_of_lane(const RawFinding& raw, const Dim3& block) {
           "", detail};
 }
 
+/// Where just the first bytes of an allocation have been written: ", of which only the first 32
+/// bytes have been written".
+std::string written_part(const DeviceMemory& memory, std::uint64_t address) {
+  const Allocation* const allocation = memory.find(address, 1);
+  if (allocation == nullptr || address == allocation->base) return {};
+  const std::uint64_t written = address - allocation->base;
+  const std::uint64_t left = allocation->bytes - written;
+  if (!memory.is_initialized(allocation->base, written)) return {};
+  if (memory.unwritten(address, left).bytes != left) return {};
+  std::string words = ", of which only the first " + bytes_text(written) + " have been written";
+  for (const std::uint64_t size : {2, 4, 8, 16}) {
+    if (written * size == allocation->bytes) {
+      words += ": 1/" + std::to_string(size) + " of it, as where elements are counted and not bytes";
+    }
+  }
+  return words;
+}
+
 Place place_in_local(const RawFinding& raw, const KernelInfo& kernel) {
   const std::uint64_t at = raw.address + raw.unwritten_first;
   Place place{"byte " + std::to_string(at) + " of the thread's local memory"};
@@ -245,6 +263,10 @@ Place place_of(const RawFinding& raw, Space space, const LoweredKernel& kernel,
     case Space::global: {
       const unsigned bytes = raw.bytes - raw.unwritten_first;
       Place place = place_in_global(memory, raw.address + raw.unwritten_first, bytes);
+      if (raw.code == "RL0205") {
+        place.words += written_part(memory, raw.address + raw.unwritten_first);
+        place.array.words = place.words;
+      }
       place.array.touched = raw.bytes;
       if (raw.lacks_fence) place.detail = FindingDetail::lacks_fence;
       return place;

@@ -144,7 +144,9 @@ std::string tell(const Finding& finding) {
   if (finding.occurrences > 1) {
     story += fmt::format("note: this happened {} times\n", finding.occurrences);
   }
-  if (*finding.code.help() != '\0') story += fmt::format("help: {}\n", finding.code.help());
+  // What helps against a detail is another thing than what helps against the code's other findings.
+  const bool has_help = finding.detail == FindingDetail::none && *finding.code.help() != '\0';
+  if (has_help) story += fmt::format("help: {}\n", finding.code.help());
   return story;
 }
 

@@ -39,47 +39,49 @@ std::string words_for(const Touched& touched, const std::string& text,
   return findings[0].object;
 }
 
-std::string kernel(const std::string& declarations) {
+std::string kernel_with(const std::string& declarations) {
   return "__global__ void k(float* out) {\n" + declarations + "\n  out[0] = As[0][0];";
 }
 
 TEST(ArrayElements, HaveTheIndicesOfTheDeclaration) {
-  EXPECT_EQ(words_for({}, kernel("  __shared__ float As[32][32];")),
+  EXPECT_EQ(words_for({}, kernel_with("  __shared__ float As[32][32];")),
             "As[0][0] (shared float As[32][32])");
-  EXPECT_EQ(words_for({.offset = 132}, kernel("  __shared__ float As[32][32];")),
+  EXPECT_EQ(words_for({.offset = 132}, kernel_with("  __shared__ float As[32][32];")),
             "As[1][1] (shared float As[32][32])");
-  EXPECT_EQ(words_for({.bytes = 4224, .offset = 134}, kernel("  __shared__ float As[32][33];")),
-            "As[1][0] (shared float As[32][33])");
-  EXPECT_EQ(words_for({.bytes = 96, .offset = 50}, kernel("__shared__ half As[2][3][8];")),
+  EXPECT_EQ(
+      words_for({.bytes = 4224, .offset = 134}, kernel_with("  __shared__ float As[32][33];")),
+      "As[1][0] (shared float As[32][33])");
+  EXPECT_EQ(words_for({.bytes = 96, .offset = 50}, kernel_with("__shared__ half As[2][3][8];")),
             "As[1][0][1] (shared half As[2][3][8])");
-  EXPECT_EQ(words_for({.bytes = 4}, kernel("__shared__ float As;")), "As (shared float As)");
+  EXPECT_EQ(words_for({.bytes = 4}, kernel_with("__shared__ float As;")), "As (shared float As)");
 }
 
 TEST(ArrayElements, TakeLengthsFromConstantsMacrosAndHeaders) {
   const Touched second{.bytes = 2112, .offset = 132};
   EXPECT_EQ(words_for(second, "constexpr int kTile = 16, kPad = 17;\n" +
-                                  kernel("  __shared__ float As[kTile][2 * kTile + 1];")),
+                                  kernel_with("  __shared__ float As[kTile][2 * kTile + 1];")),
             "As[1][0] (shared float As[kTile][2 * kTile + 1])");
   EXPECT_EQ(words_for(second, "#define ROWS (COLUMNS / 2)\n#define COLUMNS 32\n" +
-                                  kernel("__shared__ float As[ROWS][COLUMNS + 1];")),
+                                  kernel_with("__shared__ float As[ROWS][COLUMNS + 1];")),
             "As[1][0] (shared float As[ROWS][COLUMNS + 1])");
-  EXPECT_EQ(words_for(second, "#include \"common.h\"\n" + kernel("__shared__ float As[M][33];"),
-                      "enum { kNone, M = 0x10, kMore };\n"),
-            "As[1][0] (shared float As[M][33])");
+  EXPECT_EQ(
+      words_for(second, "#include \"common.h\"\n" + kernel_with("__shared__ float As[M][33];"),
+                "enum { kNone, M = 0x10, kMore };\n"),
+      "As[1][0] (shared float As[M][33])");
 }
 
 TEST(ArrayElements, WorkOutOneLengthThatATemplateGives) {
   EXPECT_EQ(words_for({.offset = 4 * 33},
-                      "template <int kWidth>\n" + kernel("__shared__ float As[32][kWidth];")),
+                      "template <int kWidth>\n" + kernel_with("__shared__ float As[32][kWidth];")),
             "As[1][1] (shared float As[32][kWidth])");
   EXPECT_EQ(
-      words_for({.offset = 8}, "template <typename T>\n" + kernel("__shared__ T As[64][16];")),
+      words_for({.offset = 8}, "template <typename T>\n" + kernel_with("__shared__ T As[64][16];")),
       "As[0][2] (shared T As[64][16])");
 }
 
 TEST(ArrayElements, AreCountedWhereLengthsStayUnknown) {
   EXPECT_EQ(words_for({.offset = 132}, "template <int kRows, int kColumns>\n" +
-                                           kernel("__shared__ float As[kRows][kColumns];")),
+                                           kernel_with("__shared__ float As[kRows][kColumns];")),
             "element 33 of As");
 }
 
@@ -88,18 +90,18 @@ TEST(ArrayElements, StayBytesWhereNoDeclarationFits) {
        {"__shared__ float Bs[32][32];", "__shared__ float As[32][16];", "float As[32][32];",
         "extern __shared__ float As[];", "__shared__ Tile As;",
         "__shared__ float As[32][32]  // and no semicolon"}) {
-    EXPECT_EQ(words_for({}, kernel(declaration)), "some bytes") << declaration;
+    EXPECT_EQ(words_for({}, kernel_with(declaration)), "some bytes") << declaration;
   }
 }
 
 TEST(ArrayElements, OfTheNearestDeclarationBeforeThePlace) {
   const std::string other = "__global__ void other() {\n  __shared__ float As[16][64];\n}\n";
-  EXPECT_EQ(words_for({.offset = 132}, other + kernel("  __shared__ float As[32][32];")),
+  EXPECT_EQ(words_for({.offset = 132}, other + kernel_with("  __shared__ float As[32][32];")),
             "As[1][1] (shared float As[32][32])");
 }
 
 TEST(ArrayElements, MayLieOutside) {
-  const std::string text = kernel("__shared__ float As[32][32], Bs[8];");
+  const std::string text = kernel_with("__shared__ float As[32][32], Bs[8];");
   EXPECT_EQ(words_for({.offset = 4096}, text),
             "As[32][0], which is outside of shared float As[32][32]");
   EXPECT_EQ(words_for({.offset = -4}, text),
@@ -110,18 +112,18 @@ TEST(ArrayElements, MayLieOutside) {
 
 TEST(ArrayElements, OfDynamicSharedMemoryHaveItsName) {
   EXPECT_EQ(words_for({.space = ArraySpace::dynamic_shared, .name = "", .offset = 40},
-                      kernel("  extern __shared__ float tile[];")),
+                      kernel_with("  extern __shared__ float tile[];")),
             "tile[10] (shared float tile[])");
   EXPECT_EQ(words_for({.space = ArraySpace::dynamic_shared, .name = "", .offset = 40},
-                      kernel("  extern __shared__ __align__(16) unsigned char raw[];")),
+                      kernel_with("  extern __shared__ __align__(16) unsigned char raw[];")),
             "raw[40] (shared unsigned char raw[])");
 }
 
 TEST(ArrayElements, OfAThreadsOwnArrayAreNamedWhereItHasButOneOfThatSize) {
   const Touched third{.space = ArraySpace::local, .name = "", .bytes = 64, .offset = 20};
-  EXPECT_EQ(words_for(third, kernel("  float sums[4][4], other[3];")),
+  EXPECT_EQ(words_for(third, kernel_with("  float sums[4][4], other[3];")),
             "sums[1][1] (the thread's own float sums[4][4])");
-  EXPECT_EQ(words_for(third, kernel("  float sums[4][4], other[16];")), "some bytes");
+  EXPECT_EQ(words_for(third, kernel_with("  float sums[4][4], other[16];")), "some bytes");
 }
 
 TEST(ArrayElements, OfHostileSourcesAreBounded) {
@@ -130,7 +132,7 @@ TEST(ArrayElements, OfHostileSourcesAreBounded) {
         "__shared__ float As[((((((((((((((((((((((((((((((((((((((((1)];", "__shared__ float As[",
         "__shared__ float As[-1][-1024];", "__shared__ float As[0][1024];", "constexpr int",
         "enum {", "alignas(", "__shared__ float As[9223372036854775807];"}) {
-    EXPECT_EQ(words_for({}, kernel(declaration)), "some bytes") << declaration;
+    EXPECT_EQ(words_for({}, kernel_with(declaration)), "some bytes") << declaration;
   }
 }
 

@@ -272,6 +272,13 @@ std::uint32_t line_of_return(const std::string& file, std::uint32_t line, const 
 /// Where threads of a warp part by an `if` that returns, the `return` is what keeps them away.
 void name_returns(Finding& finding, const SourceText& text) {
   if (finding.code != "RL0305") return;
+  // A lane that has returned set out for it at the branch that `other` has.
+  if (finding.detail == FindingDetail::returned_lane && finding.other) {
+    const AccessSite& left = *finding.other;
+    const std::uint32_t line = line_of_return(left.file, left.line, text);
+    if (line != 0 && line != left.line)
+      finding.also.push_back({left.file, line, "it returns here"});
+  }
   for (std::size_t i = 0; i < finding.also.size(); ++i) {
     const SourceNote branch = finding.also[i];
     const std::uint32_t line = line_of_return(branch.file, branch.line, text);

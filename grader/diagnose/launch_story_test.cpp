@@ -16,7 +16,7 @@ simgpu::Activity launched(const simgpu::Dim3& grid, const simgpu::Dim3& block) {
   return activity;
 }
 
-DiagnoseContext context() {
+DiagnoseContext launch_context() {
   DiagnoseContext context;
   context.task = "vector_add";
   context.case_name = "n = 1000";
@@ -27,7 +27,7 @@ DiagnoseContext context() {
 }
 
 TEST(ThinBlocks, OfManyBlocksAreToldWithTheirLaunch) {
-  const auto story = explain_thin_blocks(launched({256, 1, 1}, {4, 1, 1}), context());
+  const auto story = explain_thin_blocks(launched({256, 1, 1}, {4, 1, 1}), launch_context());
   ASSERT_TRUE(story);
   EXPECT_EQ(story->code, Code("RL0504"));
   EXPECT_EQ(story->message, "add_kernel runs in 256 blocks of 4 threads, and a warp has 32");
@@ -42,9 +42,9 @@ TEST(ThinBlocks, AreNoOthers) {
                                     {{100, 1, 1}, {4, 1, 1}},
                                     {{64, 64, 1}, {4, 1, 1}},
                                     {{256, 1, 1}, {4, 4, 1}}}) {
-    EXPECT_FALSE(explain_thin_blocks(launched(grid, block), context())) << grid.x << block.x;
+    EXPECT_FALSE(explain_thin_blocks(launched(grid, block), launch_context())) << grid.x << block.x;
   }
-  DiagnoseContext hidden = context();
+  DiagnoseContext hidden = launch_context();
   hidden.hidden = true;
   EXPECT_FALSE(explain_thin_blocks(launched({256, 1, 1}, {4, 1, 1}), hidden));
 }

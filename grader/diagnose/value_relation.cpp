@@ -100,8 +100,8 @@ FactorText text_of(double factor) {
   constexpr double kAlmostOne = 1e-3;
   if (std::abs(factor - 1) < kAlmostOne) {
     // As many digits as tell it from 1, and two more.
-    const int digits = 2 - static_cast<int>(std::floor(std::log10(std::abs(factor - 1))));
-    return {fmt::format("{:.{}f} times", factor, std::min(digits, 16)),
+    const int digits = 3 - static_cast<int>(std::floor(std::log10(std::abs(factor - 1))));
+    return {fmt::format("{:.{}g} times", factor, std::min(digits, 17)),
             "look for a constant with too few digits, a small term such as epsilon, and a rounding "
             "that all elements share"};
   }

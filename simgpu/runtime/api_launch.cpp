@@ -157,7 +157,7 @@ char __cudaInitModule(void** handle) {
 unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t dynamic_shared_bytes,
                                      cudaStream_t stream) {
   configurations().push_back(
-      {grid, block, dynamic_shared_bytes, stream, simgpu::runtime::current_caller()});
+      {grid, block, dynamic_shared_bytes, stream, simgpu::runtime::caller_while_cheap()});
   return 0;
 }
 

@@ -109,6 +109,17 @@ protocol::Caller current_caller() {
 CallerScope::CallerScope(const protocol::Caller& caller) : outer_(scope()) { scope() = caller; }
 CallerScope::~CallerScope() { scope() = outer_; }
 
-protocol::Caller caller_of_request() { return scope() ? *scope() : current_caller(); }
+protocol::Caller caller_while_cheap() {
+  constexpr int kMost = 1024;
+  thread_local int asked = 0;
+  if (asked == kMost) return {};
+  ++asked;
+  return current_caller();
+}
+
+protocol::Caller caller_of_request(bool is_told) {
+  if (scope()) return *scope();
+  return is_told ? current_caller() : caller_while_cheap();
+}
 
 }  // namespace simgpu::runtime

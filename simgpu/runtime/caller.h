@@ -11,6 +11,10 @@ namespace simgpu::runtime {
 /// The calls that led here, outside of this library, innermost first.
 protocol::Caller current_caller();
 
+/// The same for what may be told of later, and rarely is: to find out takes some microseconds, so a
+/// thread that calls thousands of times is asked for the first of them alone. Empty for the others.
+protocol::Caller caller_while_cheap();
+
 /// `<<<>>>` takes two calls: its configuration is handed over where the launch stands, the launch
 /// itself comes from a function that nvcc has made. While one of these lives, requests of this
 /// thread come from the former.
@@ -25,7 +29,8 @@ class CallerScope {
   std::optional<protocol::Caller> outer_;
 };
 
-/// The scope's caller, else current_caller().
-protocol::Caller caller_of_request();
+/// The scope's caller, else current_caller() or, of a request that usually has nothing to tell,
+/// caller_while_cheap().
+protocol::Caller caller_of_request(bool is_told);
 
 }  // namespace simgpu::runtime

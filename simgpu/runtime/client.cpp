@@ -36,6 +36,13 @@ int descriptor_from_environment() {
   return error == std::errc() && end == view.data() + view.size() ? number : -1;
 }
 
+/// Whether a request is sent because something is wrong.
+bool is_about_a_mistake(GuestOperation operation) {
+  return operation == GuestOperation::misuse || operation == GuestOperation::refused ||
+         operation == GuestOperation::launch_unasked ||
+         operation == GuestOperation::host_dereference;
+}
+
 /// Whether something that is wrong with a request may be told with its caller's line, now or later.
 bool may_need_caller(GuestOperation operation) {
   switch (operation) {
@@ -173,7 +180,7 @@ Reply Client::exchange(GuestOperation operation, std::span<const std::byte> payl
   writer.put(wire::Header{
       .bytes = static_cast<std::uint32_t>(bytes),
       .tag = static_cast<std::uint32_t>(operation) | (with_caller ? protocol::kWithCaller : 0)});
-  if (with_caller) writer.put(caller_of_request());
+  if (with_caller) writer.put(caller_of_request(is_about_a_mistake(operation)));
   writer.append(payload);
   if (!send_all(writer.bytes()) || !send_all(bulk)) return lose();
   stay_awake(socket_);

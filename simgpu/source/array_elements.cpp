@@ -37,6 +37,7 @@ std::optional<Shape> shape_of(const ArrayDeclaration& declared, std::uint64_t by
       declared.dimensions,
       [](const std::optional<std::int64_t>& length) { return !length.has_value(); });
   if (known == 0 || bytes == 0 || bytes % known != 0) return std::nullopt;
+  if (declared.dimensions.empty() && declared.element_bytes == 0) return std::nullopt;  // a struct
   Shape shape{&declared, declared.element_bytes, {}};
   if (unknown == 0) {
     if (shape.element_bytes == 0) shape.element_bytes = bytes / known;

@@ -260,8 +260,12 @@ std::uint32_t line_of_return(const std::string& file, std::uint32_t line, const 
   const auto at = static_cast<std::size_t>(first - tokens.begin());
   const std::size_t body = behind_group(tokens, at + 1, "(", ")");
   if (body >= tokens.size()) return 0;
-  const std::size_t end = tokens[body].text == "{" ? behind_group(tokens, body, "{", "}")
-                                                   : behind_statement(tokens, body);
+  const auto ends = [](const Token& token) { return token.text == ";" || token.text == "}"; };
+  const auto semicolon =
+      std::find_if(tokens.begin() + static_cast<std::ptrdiff_t>(body), tokens.end(), ends);
+  const std::size_t end = tokens[body].text == "{"
+                              ? behind_group(tokens, body, "{", "}")
+                              : static_cast<std::size_t>(semicolon - tokens.begin());
   const auto is_return = [](const Token& token) { return token.text == "return"; };
   const auto last = tokens.begin() + static_cast<std::ptrdiff_t>(end);
   const auto found =

@@ -371,7 +371,7 @@ Judgement judge(const JudgedRun& run) {
   }
   if (std::ranges::any_of(activity.findings, is_leak)) {
     judgement.diagnostics = from_findings(run, Verdict::pass, is_leak).diagnostics;
-  } else if (run.outcome.keeps_records && run.task.kind == TaskKind::kernel) {
+  } else if (run.outcome.keeps_records) {
     if (auto story = explain_thin_blocks(activity, run.context)) {
       judgement.diagnostics.push_back(*std::move(story));
     }

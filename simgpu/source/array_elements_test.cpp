@@ -134,8 +134,9 @@ TEST(ArrayElements, OfHostileSourcesAreBounded) {
     EXPECT_EQ(words_for({}, kernel_with(declaration)), "some bytes") << declaration;
   }
   // A length that nobody can compute is what the bytes leave for it.
-  for (const std::string length :
-       {"1 / 0", "2147483647 * 2147483647", "9223372036854775807", std::string(100, '(') + "1"}) {
+  for (const std::string& length :
+       std::vector<std::string>{"1 / 0", "2147483647 * 2147483647", "9223372036854775807",
+                                std::string(100, '(') + "1"}) {
     EXPECT_THAT(words_for({}, kernel_with("__shared__ float As[" + length + "];")),
                 testing::StartsWith("As[0] (shared float As["));
   }

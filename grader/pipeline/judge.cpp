@@ -189,6 +189,12 @@ ExplainedTensor explain_tensor(const TensorCheck& check, const std::vector<Known
   const auto known = std::ranges::find_if(
       mistakes, [&](const KnownMistake& mistake) { return reproduces(check, mistake); });
   if (known == mistakes.end() || known->code != tensor.story.code) return tensor;
+  const auto other = std::find_if(known + 1, mistakes.end(), [&](const KnownMistake& mistake) {
+    return mistake.cause != known->cause && reproduces(check, mistake);
+  });
+  if (other != mistakes.end()) {
+    tensor.story.notes.push_back("another mistake gives the same here: " + other->cause);
+  }
   const std::size_t evidence = evidence_of(check, *known);
   if (evidence >= kFewestTelling) return tensor;
   tensor.without_cause = explain_mismatch(check, {}, context);

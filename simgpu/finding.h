@@ -54,7 +54,6 @@ struct AccessSite {
 
 /// Which kind of memory an array lies in.
 enum class ArraySpace : std::uint8_t { none, shared, dynamic_shared, local, global };
-inline constexpr ArraySpace kLastArraySpace = ArraySpace::global;
 
 /// A place within an array, which the texts of a finding have in bytes, for those who know the
 /// array's declaration or shape: see simgpu/source/array_elements.h.

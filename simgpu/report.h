@@ -117,7 +117,6 @@ struct FailedCall {
   AccessSite where;
 };
 
-
 /// Everything the device did between two marks, as the trusted side tells it.
 struct Activity {
   std::vector<KernelRecord> kernels;

@@ -49,7 +49,8 @@ TEST_F(GroupHintsTest, AFunctionHasThreeAndAnotherNone) {
 
 TEST_F(GroupHintsTest, AMistakeHasOne) {
   groups_after("[counters]\nRL0406 = 'a factor'\ngemv = ['what?', 'so', 'thus']\n");
-  EXPECT_THAT(part_.tasks.at(0).mistake_hints, ElementsAre(testing::Pair("RL0406", "a factor")));
+  EXPECT_THAT(part_.tasks.at(0).mistake_hints,
+              ElementsAre(testing::Pair(simgpu::Code("RL0406"), "a factor")));
 }
 
 TEST_F(GroupHintsTest, NoFileIsNoHints) {

@@ -131,7 +131,7 @@ struct TaskSpec {
   std::vector<std::string> hints;  ///< three, from a question to a near-answer
   /// A hint for each of some mistakes, which comes before those.
   std::map<simgpu::Code, std::string> mistake_hints = {};
-  std::vector<GroupSpec> groups;   ///< in the order of every report; a loaded task has at least one
+  std::vector<GroupSpec> groups;  ///< in the order of every report; a loaded task has at least one
   std::vector<CaseSpec> cases;
   int hidden_elsewhere = 0;  ///< cases that the class's grading has, and this copy does not
   std::vector<RatioHint> ratios;

@@ -164,9 +164,9 @@ struct HintUse {
     int shown = 0;
     int of = 0;
   };
-  int shown = 0;  ///< of those for the task as a whole
-  int of = 0;     ///< that there are
-  double points = 0;  ///< taken from the score for them; 0 unless the course says so
+  int shown = 0;                     ///< of those for the task as a whole
+  int of = 0;                        ///< that there are
+  double points = 0;                 ///< taken from the score for them; 0 unless the course says so
   std::vector<OfGroup> groups = {};  ///< that have hints of their own
 };
 

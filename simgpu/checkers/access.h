@@ -110,7 +110,7 @@ struct RawFinding {
   LaneFault lane_fault = LaneFault::unnamed_source;
   std::uint8_t lanes_here = 0, lanes_running = 0;
   std::uint32_t parted_pc = kNoBranch;  ///< the branch at which the lanes parted, where it is known
-  bool unless_returned = false;  ///< see Finding
+  bool unless_returned = false;         ///< see Finding
   /// Of a read of what nothing has written: the first such byte, from `address` on, and how many.
   std::uint8_t unwritten_first = 0, unwritten_count = 0;
   std::uint64_t occurrences = 1;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <concepts>
+#include <cstdint>
 #include <type_traits>
 
 #include "simgpu/report.h"
@@ -23,6 +24,15 @@ void members(auto& archive, Like<HostFrame> auto& v) { archive(v.module, v.addre
 void members(auto& archive, Like<AccessSite> auto& v) {
   archive(v.file, v.line, v.column, v.block, v.thread, v.warp, v.action, v.inlined_at, v.by_thread,
           v.writes, v.called_from);
+}
+
+/// Any other number is no array that somebody knows.
+void members(auto& archive, Like<ArraySpace> auto& v) {
+  auto number = static_cast<std::uint8_t>(v);
+  archive(number);
+  if constexpr (!std::is_const_v<std::remove_reference_t<decltype(v)>>) {
+    v = static_cast<ArraySpace>(number);
+  }
 }
 
 void members(auto& archive, Like<ArrayPlace> auto& v) {
@@ -83,7 +93,8 @@ void members(auto& archive, Like<FailedCall> auto& v) { archive(v.function, v.er
 
 void members(auto& archive, Like<Activity> auto& v) {
   archive(v.kernels, v.memory, v.calls, v.findings, v.printed, v.printed_bytes, v.given_bytes,
-          v.elapsed_us, v.allocated, v.peak_allocated, v.api_calls, v.guest_connected, v.error, v.failed_call);
+          v.elapsed_us, v.allocated, v.peak_allocated, v.api_calls, v.guest_connected, v.error,
+          v.failed_call);
 }
 
 }  // namespace simgpu

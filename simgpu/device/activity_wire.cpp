@@ -78,10 +78,6 @@ class Decoder {
     detail = reader_.get<FindingDetail>();
     if (detail > kLastDetail) throw wire::MessageError("an unknown detail of a finding");
   }
-  void get(ArraySpace& space) {
-    space = reader_.get<ArraySpace>();
-    if (space > kLastArraySpace) throw wire::MessageError("an unknown kind of array");
-  }
   void get(StreamWork& work) {
     work = reader_.get<StreamWork>();
     if (work > kLastStreamWork) throw wire::MessageError("unknown work on a stream");

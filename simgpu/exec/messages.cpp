@@ -239,7 +239,8 @@ std::string written_part(const DeviceMemory& memory, std::uint64_t address) {
   std::string words = ", of which only the first " + bytes_text(written) + " have been written";
   for (const std::uint64_t size : {2, 4, 8, 16}) {
     if (written * size == allocation->bytes) {
-      words += ": 1/" + std::to_string(size) + " of it, as where elements are counted and not bytes";
+      words +=
+          ": 1/" + std::to_string(size) + " of it, as where elements are counted and not bytes";
     }
   }
   return words;

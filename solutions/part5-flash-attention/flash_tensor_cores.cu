@@ -19,7 +19,7 @@ constexpr int kWarpRows = 16;  // queries of a warp
 constexpr int kQueries = kWarps * kWarpRows;
 constexpr int kRowLanes = 4;  // that share the elements of a row
 
-// Of the lane's two rows in the block's tile, the other is 8 behind.
+// The first of the lane's two rows in the block's tile; the other one is 8 below.
 __device__ int first_row_of_lane() {
   return threadIdx.x / 32 * kWarpRows + threadIdx.x % 32 / kRowLanes;
 }

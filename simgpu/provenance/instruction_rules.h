@@ -49,9 +49,9 @@ struct InstructionOrigins {
   unsigned bytes = 0;  ///< of each
   /// Registers, by number; kNoRegister for literals. Of `loaded` and the rules of matrices, in the
   /// order of the instruction's list.
-  std::vector<std::uint32_t> results, operands;
+  std::vector<std::uint32_t> results = {}, operands = {};
   bool has_moves = false;  ///< `moves` is known
-  ByteMoves moves;
+  ByteMoves moves = {};
 };
 
 InstructionOrigins origins_of_instruction(const LoweredKernel& kernel, std::uint32_t index);

@@ -9,18 +9,18 @@ namespace {
 ValueOrigins with_part(ByteOrigins& values, ValueOrigins word, unsigned at, unsigned bytes,
                        ValueOrigins value) {
   ByteOrigins::Bytes all{};
-  for (unsigned i = 0; i < kWordBytes; ++i) all[i] = values.byte(word, i);
+  for (unsigned i = 0; i < kOriginWord; ++i) all[i] = values.byte(word, i);
   for (unsigned i = 0; i < bytes; ++i) all[at + i] = values.byte(value, i);
-  return values.value(all, kWordBytes);
+  return values.value(all, kOriginWord);
 }
 
 /// @param word of a number
 template <class Words>
 ValueOrigins load_from(ByteOrigins& values, std::uint64_t address, unsigned bytes, Words word) {
-  const std::uint64_t number = address / kWordBytes;
-  if (bytes == kWordBytes) return word(number);
-  if (bytes < kWordBytes) {
-    return values.part(word(number), static_cast<unsigned>(address % kWordBytes), bytes);
+  const std::uint64_t number = address / kOriginWord;
+  if (bytes == kOriginWord) return word(number);
+  if (bytes < kOriginWord) {
+    return values.part(word(number), static_cast<unsigned>(address % kOriginWord), bytes);
   }
   return values.join(word(number), word(number + 1));
 }
@@ -29,14 +29,14 @@ ValueOrigins load_from(ByteOrigins& values, std::uint64_t address, unsigned byte
 template <class Words>
 void store_to(ByteOrigins& values, std::uint64_t address, unsigned bytes, ValueOrigins value,
               Words word) {
-  const std::uint64_t number = address / kWordBytes;
-  if (bytes < kWordBytes) {
+  const std::uint64_t number = address / kOriginWord;
+  if (bytes < kOriginWord) {
     ValueOrigins& at = word(number);
-    at = with_part(values, at, static_cast<unsigned>(address % kWordBytes), bytes, value);
+    at = with_part(values, at, static_cast<unsigned>(address % kOriginWord), bytes, value);
     return;
   }
-  word(number) = values.part(value, 0, kWordBytes);
-  if (bytes > kWordBytes) word(number + 1) = values.part(value, kWordBytes, kWordBytes);
+  word(number) = values.part(value, 0, kOriginWord);
+  if (bytes > kOriginWord) word(number + 1) = values.part(value, kOriginWord, kOriginWord);
 }
 
 }  // namespace
@@ -49,7 +49,7 @@ ValueOrigins OwnOrigins::load(ByteOrigins& values, std::uint64_t offset, unsigne
 
 void OwnOrigins::store(ByteOrigins& values, std::uint64_t offset, unsigned bytes,
                        ValueOrigins value) {
-  const std::uint64_t end = (offset + bytes + kWordBytes - 1) / kWordBytes;
+  const std::uint64_t end = (offset + bytes + kOriginWord - 1) / kOriginWord;
   if (end > kMostWords) return;
   if (end > words_.size()) words_.resize(std::max<std::size_t>(end, words_.size() * 2));
   store_to(values, offset, bytes, value,
@@ -81,7 +81,7 @@ GlobalOrigins::Page* GlobalOrigins::make(std::uint64_t address) {
 
 const StoreNote& GlobalOrigins::note_of(const Page& page, std::uint64_t address) {
   const std::uint64_t at = address % kPageBytes;
-  return page.by_byte ? (*page.by_byte)[at] : page.notes[at / kWordBytes];
+  return page.by_byte ? (*page.by_byte)[at] : page.notes[at / kOriginWord];
 }
 
 void GlobalOrigins::note(Page& page, std::uint64_t address, unsigned bytes, const StoreNote& by) {
@@ -91,14 +91,14 @@ void GlobalOrigins::note(Page& page, std::uint64_t address, unsigned bytes, cons
     note.stores = before + 1;
   };
   const std::uint64_t at = address % kPageBytes;
-  if (bytes < kWordBytes && !page.by_byte) {
+  if (bytes < kOriginWord && !page.by_byte) {
     page.by_byte = std::make_unique<std::array<StoreNote, kPageBytes>>();
-    for (std::size_t i = 0; i < kPageBytes; ++i) (*page.by_byte)[i] = page.notes[i / kWordBytes];
+    for (std::size_t i = 0; i < kPageBytes; ++i) (*page.by_byte)[i] = page.notes[i / kOriginWord];
   }
   if (page.by_byte) {
     for (unsigned i = 0; i < bytes; ++i) add((*page.by_byte)[at + i]);
   } else {
-    for (unsigned i = 0; i < bytes; i += kWordBytes) add(page.notes[(at + i) / kWordBytes]);
+    for (unsigned i = 0; i < bytes; i += kOriginWord) add(page.notes[(at + i) / kOriginWord]);
   }
 }
 
@@ -121,8 +121,8 @@ void GlobalOrigins::store(ByteOrigins& values, std::uint64_t address, unsigned b
 void GlobalOrigins::fill(ByteOrigins& values, std::uint64_t address, std::uint64_t bytes,
                          OriginSet value) {
   for (const std::uint64_t end = address + bytes; address < end;) {
-    const bool is_word = address % kWordBytes == 0 && end - address >= kWordBytes;
-    const unsigned count = is_word ? kWordBytes : 1;
+    const bool is_word = address % kOriginWord == 0 && end - address >= kOriginWord;
+    const unsigned count = is_word ? kOriginWord : 1;
     store(values, address, count, value, {});
     address += count;
     if (is_full_) return;
@@ -141,8 +141,8 @@ void GlobalOrigins::forget(std::uint64_t address, std::uint64_t bytes) {
       } else {
         // Allocations are aligned to far more than a word.
         for (std::uint64_t at = address; at < next; ++at) {
-          page->words[at % kPageBytes / kWordBytes] = OriginSets::kOutside;
-          page->notes[at % kPageBytes / kWordBytes] = {};
+          page->words[at % kPageBytes / kOriginWord] = OriginSets::kOutside;
+          page->notes[at % kPageBytes / kOriginWord] = {};
           if (page->by_byte) (*page->by_byte)[at % kPageBytes] = {};
         }
       }

@@ -12,7 +12,8 @@
 /// What memory holds was made of, by words of four bytes. Accesses are aligned to their size.
 namespace simgpu {
 
-inline constexpr unsigned kWordBytes = 4;
+/// Bytes of a word, and of a half of one.
+inline constexpr unsigned kOriginWord = 4, kOriginHalf = 2;
 
 /// Memory of a block or of a thread, which nothing but the kernel writes to.
 class OwnOrigins {
@@ -56,8 +57,8 @@ class GlobalOrigins {
   static constexpr std::uint64_t kPageBytes = 4096;
   static constexpr std::size_t kMostPages = 1U << 14;
   struct Page {
-    std::array<ValueOrigins, kPageBytes / kWordBytes> words;
-    std::array<StoreNote, kPageBytes / kWordBytes> notes;
+    std::array<ValueOrigins, kPageBytes / kOriginWord> words;
+    std::array<StoreNote, kPageBytes / kOriginWord> notes;
     std::unique_ptr<std::array<StoreNote, kPageBytes>> by_byte;  // once a smaller part was stored
   };
 

@@ -51,17 +51,17 @@ void Provenance::copy_later(const InstructionOrigins& rule, const Site& site, co
     copy.destination[lane] = step_.addresses[lane];
     const std::uint64_t from = step_.values[lane];
     Event event = event_of(site, lane, from);
-    for (unsigned at = 0; at < step_.sources[lane]; at += kWordBytes) {
-      const unsigned left = std::min(step_.sources[lane] - at, kWordBytes);
+    for (unsigned at = 0; at < step_.sources[lane]; at += kOriginWord) {
+      const unsigned left = std::min(step_.sources[lane] - at, kOriginWord);
       ValueOrigins word = OriginSets::kNone;
-      if (left == kWordBytes) {
-        word = load_global(event, from + at, kWordBytes);
+      if (left == kOriginWord) {
+        word = load_global(event, from + at, kOriginWord);
       } else {
         ByteOrigins::Bytes bytes{};
         for (unsigned i = 0; i < left; ++i) {
           bytes[i] = values_.byte(load_global(event, from + at + i, 1), 0);
         }
-        word = values_.value(bytes, kWordBytes);
+        word = values_.value(bytes, kOriginWord);
       }
       std::memcpy(&copy.values[std::size_t{lane} * copy.bytes + at], &word, sizeof(word));
     }
@@ -70,10 +70,10 @@ void Provenance::copy_later(const InstructionOrigins& rule, const Site& site, co
 
 void Provenance::deliver(const AsyncCopies::Copy& copy, std::uint32_t lanes, BlockOrigins& block) {
   each_lane(lanes, [&](unsigned lane) {
-    for (unsigned at = 0; at < copy.bytes; at += kWordBytes) {
+    for (unsigned at = 0; at < copy.bytes; at += kOriginWord) {
       ValueOrigins word = OriginSets::kNone;
       std::memcpy(&word, &copy.values[std::size_t{lane} * copy.bytes + at], sizeof(word));
-      block.shared.store(values_, copy.destination[lane] + at, kWordBytes, word);
+      block.shared.store(values_, copy.destination[lane] + at, kOriginWord, word);
     }
   });
 }
@@ -91,9 +91,9 @@ void Provenance::copy_in_bulk(const Site& site, const Warp& warp, std::uint32_t 
   each_lane(lanes, [&](unsigned lane) {
     for (std::uint32_t piece = 0; piece < step_.sources[lane]; piece += kPiece) {
       Event event = event_of(site, lane, step_.values[lane] + piece);
-      for (std::uint32_t at = piece; at < piece + kPiece; at += kWordBytes) {
-        block.shared.store(values_, step_.addresses[lane] + at, kWordBytes,
-                           load_global(event, step_.values[lane] + at, kWordBytes));
+      for (std::uint32_t at = piece; at < piece + kPiece; at += kOriginWord) {
+        block.shared.store(values_, step_.addresses[lane] + at, kOriginWord,
+                           load_global(event, step_.values[lane] + at, kOriginWord));
       }
     }
   });
@@ -104,8 +104,8 @@ void Provenance::copy_frame(WarpOrigins& own, unsigned lane, std::uint64_t to, s
   OwnOrigins& frame = own.frame(lane);
   for (std::uint32_t at = 0; at < bytes;) {
     const bool is_word =
-        (to + at) % kWordBytes == 0 && (from + at) % kWordBytes == 0 && bytes - at >= kWordBytes;
-    const unsigned count = is_word ? kWordBytes : 1;
+        (to + at) % kOriginWord == 0 && (from + at) % kOriginWord == 0 && bytes - at >= kOriginWord;
+    const unsigned count = is_word ? kOriginWord : 1;
     frame.store(values_, to + at, count, frame.load(values_, from + at, count));
     at += count;
   }

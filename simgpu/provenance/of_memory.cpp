@@ -13,7 +13,6 @@
 namespace simgpu {
 namespace {
 
-constexpr unsigned kHalfBytes = 2;
 
 /// Of an instruction whose addresses take 64 bits.
 bool is_wide(OriginSpace space) {
@@ -24,7 +23,7 @@ bool is_wide(OriginSpace space) {
 std::uint64_t value_in(const Warp& warp, std::uint32_t offset, unsigned lane, unsigned bytes) {
   if (bytes == sizeof(std::uint64_t)) return slot<std::uint64_t>(warp, offset)[lane];
   const std::uint32_t value = slot<std::uint32_t>(warp, offset)[lane];
-  return bytes == kHalfBytes ? value & 0xFFFF : value;
+  return bytes == kOriginHalf ? value & 0xFFFF : value;
 }
 
 }  // namespace
@@ -37,8 +36,8 @@ Provenance::Place Provenance::place_of(OriginSpace space, std::uint64_t address)
 }
 
 bool Provenance::is_shared_with_host(std::uint64_t address) const {
-  if (launch_ == nullptr || !launch_->memory.shares_memory()) return false;
-  const Allocation* const allocation = launch_->memory.find(address);
+  if (memory_ == nullptr || !memory_->shares_memory()) return false;
+  const Allocation* const allocation = memory_->find(address);
   return allocation != nullptr && allocation->sharing != Sharing::none;
 }
 
@@ -88,6 +87,7 @@ void Provenance::store(const Site& site, BlockOrigins& block, std::uint32_t warp
     case OriginSpace::frame:
       return block.warps[warp].frame(lane).store(values_, place.address, bytes, value);
     default:
+      host_knows_ = host_knows_ || is_shared_with_host(place.address);
       return global_.store(values_, place.address, bytes, value, note_of(site, lane));
   }
 }
@@ -170,20 +170,20 @@ void Provenance::move_matrices(const InstructionOrigins& rule, const Lowered& in
         const unsigned row = transposes ? t : g, column = transposes ? g : t;
         const Place of_row =
             place_of(rule.space, step_.addresses[i * kBlockRows + row]);
-        const Place at{of_row.space, of_row.address + std::uint64_t{column} * kHalfBytes};
+        const Place at{of_row.space, of_row.address + std::uint64_t{column} * kOriginHalf};
         if (rule.rule == OriginRule::matrices_stored) {
           const ValueOrigins value = values_.part(own.of(rule.operands[i])[lane],
-                                                  half * kHalfBytes, kHalfBytes);
-          store(site, block, warp.index, lane, at, kHalfBytes, value);
+                                                  half * kOriginHalf, kOriginHalf);
+          store(site, block, warp.index, lane, at, kOriginHalf, value);
           continue;
         }
-        const ValueOrigins value = load(event, block, warp.index, lane, at, kHalfBytes);
-        for (unsigned k = 0; k < kHalfBytes; ++k) {
-          halves[half * kHalfBytes + k] = values_.byte(value, k);
+        const ValueOrigins value = load(event, block, warp.index, lane, at, kOriginHalf);
+        for (unsigned k = 0; k < kOriginHalf; ++k) {
+          halves[half * kOriginHalf + k] = values_.byte(value, k);
         }
       }
       if (rule.rule == OriginRule::matrices_loaded) {
-        own.set(rule.results[i], lane, values_.value(halves, kWordBytes));
+        own.set(rule.results[i], lane, values_.value(halves, kOriginWord));
       }
     }
   }
@@ -201,7 +201,7 @@ void Provenance::move_tile(const InstructionOrigins& rule, const Lowered& in, co
   const std::uint64_t stride = std::uint64_t{step_.sources[0]} * bits_of(tile.type) / 8;
   // Elements of less than a byte are moved by bytes, and lie as they do in the fragment.
   const unsigned size = std::max(bits_of(tile.type) / 8, 1U);
-  const unsigned lane_bytes = size == 8 ? 8 : kWordBytes;
+  const unsigned lane_bytes = size == 8 ? 8 : kOriginWord;
   const unsigned row_bytes =
       (tile.is_turned() ? tile.lines() : tile.line_elements()) * bits_of(tile.type) / 8;
   BlockOrigins& block = block_of(warp);

@@ -11,7 +11,7 @@
 namespace simgpu {
 namespace {
 
-constexpr unsigned kHalfBytes = 2, kRegisterBytes = 8;
+constexpr unsigned kRegisterBytes = 8;
 
 unsigned row_of(unsigned lane) { return lane / kLanesPerRow; }
 unsigned column_of(unsigned lane) { return lane % kLanesPerRow; }
@@ -72,18 +72,18 @@ ValueOrigins Provenance::halves_united(ValueOrigins one, ValueOrigins other) {
   for (unsigned half = 0; half < 2; ++half) {
     OriginSet set = OriginSets::kNone;
     for (const ValueOrigins value : {one, other}) {
-      set = sets_.unite(set, values_.used(values_.part(value, half * kHalfBytes, kHalfBytes)));
+      set = sets_.unite(set, values_.used(values_.part(value, half * kOriginHalf, kOriginHalf)));
     }
-    bytes[half * kHalfBytes] = bytes[half * kHalfBytes + 1] = set;
+    bytes[half * kOriginHalf] = bytes[half * kOriginHalf + 1] = set;
   }
-  return values_.value(bytes, kWordBytes);
+  return values_.value(bytes, kOriginWord);
 }
 
 ValueOrigins Provenance::packed_of(const InstructionOrigins& rule, const WarpOrigins& warp,
                                    unsigned lane) {
   const OriginSet high = values_.used(warp.of(rule.operands[0])[lane]);
   const OriginSet low = values_.used(warp.of(rule.operands[1])[lane]);
-  return values_.value({low, low, high, high}, kWordBytes);
+  return values_.value({low, low, high, high}, kOriginWord);
 }
 
 ValueOrigins Provenance::moved_of(const InstructionOrigins& rule, const WarpOrigins& warp,
@@ -159,12 +159,12 @@ void Provenance::transpose(const InstructionOrigins& rule, WarpOrigins& own) {
     ByteOrigins::Bytes bytes{};
     for (unsigned half = 0; half < 2; ++half) {
       const Half source = transposed_half(lane, half);
-      for (unsigned i = 0; i < kHalfBytes; ++i) {
-        bytes[half * kHalfBytes + i] =
-            values_.byte(from[source.lane], source.at * kHalfBytes + i);
+      for (unsigned i = 0; i < kOriginHalf; ++i) {
+        bytes[half * kOriginHalf + i] =
+            values_.byte(from[source.lane], source.at * kOriginHalf + i);
       }
     }
-    own.set(rule.results[0], lane, values_.value(bytes, kWordBytes));
+    own.set(rule.results[0], lane, values_.value(bytes, kOriginWord));
   }
 }
 
@@ -203,7 +203,7 @@ void Provenance::multiply(const InstructionOrigins& rule, const Lowered& in, War
     for (unsigned column = 0; column < product.shape.n; ++column) {
       const auto [reg, lane, half] = sum_at(c, row, column);
       ValueOrigins value = own.of(of_c[reg])[lane];
-      if (c.per_block() == 1) value = values_.part(value, half * kHalfBytes, kHalfBytes);
+      if (c.per_block() == 1) value = values_.part(value, half * kOriginHalf, kOriginHalf);
       sums[row * product.shape.n + column] = sets_.unite(
           values_.used(value), sets_.unite(rows[row], columns[column]));
     }
@@ -213,7 +213,7 @@ void Provenance::multiply(const InstructionOrigins& rule, const Lowered& in, War
       const auto [reg, lane, half] = sum_at(d, row, column);
       const OriginSet* const sum = &sums[row * product.shape.n + column];
       const ValueOrigins value =
-          d.per_block() == 1 ? values_.value({sum[0], sum[0], sum[1], sum[1]}, kWordBytes) : *sum;
+          d.per_block() == 1 ? values_.value({sum[0], sum[0], sum[1], sum[1]}, kOriginWord) : *sum;
       own.set(rule.results[reg], lane, value);
     }
   }

@@ -37,6 +37,7 @@ std::pair<std::string, std::uint32_t> line_of(const KernelInfo& kernel, std::uin
 
 void Provenance::begin_launch(const LaunchContext& launch) {
   launch_ = &launch;
+  memory_ = &launch.memory;
   rules_.clear();
   rules_.resize(launch.kernel.code.size());
   site_numbers_.assign(launch.kernel.code.size(), 0);
@@ -234,12 +235,21 @@ void Provenance::copied(std::uint64_t to, std::uint64_t from, std::uint64_t byte
     const std::uint64_t end = std::min(bytes, piece + kPiece);
     for (std::uint64_t at = piece; at < end;) {
       const bool is_word =
-          (to + at) % kWordBytes == 0 && (from + at) % kWordBytes == 0 && end - at >= kWordBytes;
-      const unsigned count = is_word ? kWordBytes : 1;
+          (to + at) % kOriginWord == 0 && (from + at) % kOriginWord == 0 && end - at >= kOriginWord;
+      const unsigned count = is_word ? kOriginWord : 1;
       global_.store(values_, to + at, count, load_global(event, from + at, count), {});
       at += count;
     }
   }
+}
+
+OriginSet Provenance::read(std::uint64_t address, unsigned bytes) {
+  Event event{{.address = address}};
+  return values_.used(load_global(event, address, bytes));
+}
+
+void Provenance::computed(std::uint64_t address, unsigned bytes, OriginSet set) {
+  global_.store(values_, address, bytes, set, {});
 }
 
 MemoryOrigin Provenance::origin_of(std::uint64_t address, std::uint64_t bytes) {

@@ -9,36 +9,13 @@
 #include <utility>
 #include <vector>
 
-#include "simgpu/dim3.h"
 #include "simgpu/exec/launch_context.h"
 #include "simgpu/exec/step_observer.h"
 #include "simgpu/provenance/block_origins.h"
 #include "simgpu/provenance/instruction_rules.h"
+#include "simgpu/provenance/origin_report.h"
 
 namespace simgpu {
-
-/// Loads by one line of a program whose bytes went into a value.
-struct OriginRead {
-  std::uint64_t address = 0;
-  std::uint32_t bytes = 0;
-  std::uint64_t times = 1;  ///< loads by different instructions, threads or iterations
-  std::string file;         ///< empty: unknown
-  std::uint32_t line = 0;
-  Dim3 block, thread;  ///< of the first of them
-  bool operator==(const OriginRead&) const = default;
-};
-
-/// What went into bytes of global memory.
-struct MemoryOrigin {
-  std::uint64_t stores = 0;  ///< to the bytes, of kernels, copies and fills
-  std::string file;          ///< of the last one; empty: unknown, or no kernel's
-  std::uint32_t line = 0;
-  Dim3 block, thread;  ///< that stored last
-  std::vector<OriginRead> reads;  ///< by address
-  /// False where more went in than is kept, or something that nobody follows.
-  bool complete = true;
-  bool operator==(const MemoryOrigin&) const = default;
-};
 
 /// Follows which loads went into each value of the launches that it observes: through registers,
 /// shared and local memory, exchanges between lanes, atomics and tensor instructions, and in global
@@ -65,6 +42,10 @@ class Provenance final : public StepObserver {
   void host_read() { host_knows_ = true; }
   void copied(std::uint64_t to, std::uint64_t from, std::uint64_t bytes);
   void cleared(std::uint64_t address, std::uint64_t bytes);
+  /// A library's routine reads bytes, and stores what it computed.
+  OriginSet read(std::uint64_t address, unsigned bytes);
+  void computed(std::uint64_t address, unsigned bytes, OriginSet set);
+  OriginSet unite(OriginSet one, OriginSet other) { return sets_.unite(one, other); }
   /// Somebody stored whom nobody follows.
   void stored_unknown(std::uint64_t address, std::uint64_t bytes);
   void released(std::uint64_t address, std::uint64_t bytes) { global_.forget(address, bytes); }
@@ -164,6 +145,8 @@ class Provenance final : public StepObserver {
   GlobalOrigins global_;
   bool host_knows_ = false;
   bool lost_ = false;
+
+  const DeviceMemory* memory_ = nullptr;
 
   // Of the launch that runs.
   const LaunchContext* launch_ = nullptr;

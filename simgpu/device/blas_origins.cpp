@@ -50,8 +50,7 @@ class FollowedRoutine {
   void add(OriginSet& to, OriginSet set) { to = provenance_.unite(to, set); }
 
   void store(std::int64_t element, OriginSet set) {
-    const std::uint64_t address =
-        request_.c + static_cast<std::uint64_t>(element) * output_bytes();
+    const std::uint64_t address = request_.c + static_cast<std::uint64_t>(element) * output_bytes();
     add(set, alpha_);
     if (reads_c_) {
       add(set, beta_);

@@ -22,7 +22,7 @@ std::vector<MemoryOrigin> some_origins() {
                       .line = 5,
                       .block = {7, 8, 9},
                       .thread = {10, 11, 12}},
-                     {.address = 512, .bytes = 2, .times = 1, .file = "", .line = 0}},
+                     OriginRead{}},
            .complete = false},
           {}};
 }

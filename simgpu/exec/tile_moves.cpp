@@ -81,8 +81,8 @@ class Pieces {
 };
 
 template <unsigned kBytes, AccessKind kKind>
-void move_pieces(const Lowered* in, Warp& warp, const MatrixTile& tile, const Pieces& pieces, bool shared,
-                 std::uint64_t base, std::uint64_t stride, Staged& staged) {
+void move_pieces(const Lowered* in, Warp& warp, const MatrixTile& tile, const Pieces& pieces,
+                 bool shared, std::uint64_t base, std::uint64_t stride, Staged& staged) {
   for (unsigned first = 0; first < pieces.count(); first += kWarpSize) {
     const unsigned lanes = std::min(kWarpSize, pieces.count() - first);
     LaneAddresses addresses{};
@@ -268,9 +268,10 @@ void build_wmma_move(KernelBuilder& builder) {
       fragment_registers(builder, load ? 0 : 1, pads ? 8 : tile.registers(),
                          tile.type == TileType::f64 ? 'd' : 'i', load);
   using enum InstructionClass;
-  const InstructionClass cls = tile.space == TileSpace::shared   ? (load ? shared_load : shared_store)
-                               : tile.space == TileSpace::global ? (load ? global_load : global_store)
-                                                       : generic_access;
+  const InstructionClass cls = tile.space == TileSpace::shared ? (load ? shared_load : shared_store)
+                               : tile.space == TileSpace::global
+                                   ? (load ? global_load : global_store)
+                                   : generic_access;
   Pending& pending = builder.emit(
       load ? &move_tile<AccessKind::load> : &move_tile<AccessKind::store>, {.cls = cls});
   pending.a = address.base;

@@ -17,7 +17,8 @@ class WarpOrigins {
  public:
   using Lanes = std::array<ValueOrigins, kWarpSize>;
 
-  explicit WarpOrigins(std::size_t registers) : registers_(registers), local_(kWarpSize), frame_(kWarpSize) {}
+  explicit WarpOrigins(std::size_t registers)
+      : registers_(registers), local_(kWarpSize), frame_(kWarpSize) {}
 
   /// Of a register, by lane. A literal is made of nothing.
   const Lanes& of(std::uint32_t reg) const {

@@ -90,7 +90,6 @@ Lanes values_for(std::size_t operand, Numbers& numbers) {
   return values;
 }
 
-
 }  // namespace
 
 ByteMoves find_byte_moves(const LoweredKernel& kernel, const Lowered& in, const Warp& warp,

@@ -41,7 +41,7 @@ class ByteOrigins {
 
  private:
   static constexpr std::uint32_t kSplit = 1U << 31;
-  static constexpr std::size_t kMostSplits = std::size_t{1} << 22;
+  static constexpr std::size_t kMostSplits = std::size_t{1} << 20;
 
   struct Hash {
     std::size_t operator()(const Bytes& bytes) const;

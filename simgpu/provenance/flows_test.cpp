@@ -203,7 +203,8 @@ TEST_F(Flows, ElementsOfVectorsAreToldApart) {
 }
 
 TEST_F(Flows, DoublesAreReadOnceThoughTheirHalvesAreExchanged) {
-  const auto in = array("in", std::vector<double>(32, 1)), out = array("out", std::vector<double>(32));
+  const auto in = array("in", std::vector<double>(32, 1)),
+             out = array("out", std::vector<double>(32));
   run("doubles", {}, out, in);
   EXPECT_EQ(sources(out, 5), (Elements{{{"in", 5}, 1}, {{"in", 6}, 1}}));
   EXPECT_EQ(origin(out, 5).stores, 1U);

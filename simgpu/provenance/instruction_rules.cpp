@@ -55,9 +55,8 @@ std::vector<std::uint32_t> in_list(const Seen& seen, const std::vector<std::uint
   std::vector<std::uint32_t> regs(count, kNoRegister);
   for (unsigned i = 0; i < count; ++i) {
     const std::uint32_t slot = seen.kernel.lists[seen.in.list + first + i];
-    const auto found = std::ranges::find_if(among, [&](std::uint32_t reg) {
-      return seen.kernel.registers[reg].slot.offset == slot;
-    });
+    const auto found = std::ranges::find_if(
+        among, [&](std::uint32_t reg) { return seen.kernel.registers[reg].slot.offset == slot; });
     if (found != among.end()) regs[i] = *found;
   }
   return regs;
@@ -145,8 +144,7 @@ InstructionOrigins of_memory(const Seen& seen) {
                         seen.info.cls == InstructionClass::move;
   if (is_plain) return of_plain_access(seen);
   const bool only_loads = seen.starts("tex") || seen.starts("suld") || seen.starts("tld4");
-  return {.rule = only_loads ? OriginRule::unknown : OriginRule::lost,
-          .results = seen.info.writes};
+  return {.rule = only_loads ? OriginRule::unknown : OriginRule::lost, .results = seen.info.writes};
 }
 
 InstructionOrigins of_asynchronous(const Seen& seen) {
@@ -222,9 +220,9 @@ InstructionOrigins of_computation(const Seen& seen) {
     made.operands = {seen.info.operands[0], seen.info.operands[1]};
   } else {
     const bool moves = seen.hidden || seen.starts("lop3") || moves_bits(seen.info, seen.spelling);
-    const bool is_small = made.results.size() == 1 && made.operands.size() <= ByteMoves::kMostOperands;
-    made.rule =
-        moves && is_small && !seen.any_predicate() ? OriginRule::moved : OriginRule::whole;
+    const bool is_small =
+        made.results.size() == 1 && made.operands.size() <= ByteMoves::kMostOperands;
+    made.rule = moves && is_small && !seen.any_predicate() ? OriginRule::moved : OriginRule::whole;
   }
   return made;
 }

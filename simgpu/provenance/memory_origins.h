@@ -55,7 +55,7 @@ class GlobalOrigins {
 
  private:
   static constexpr std::uint64_t kPageBytes = 4096;
-  static constexpr std::size_t kMostPages = 1U << 14;
+  static constexpr std::size_t kMostPages = 1U << 12;
   struct Page {
     std::array<ValueOrigins, kPageBytes / kOriginWord> words;
     std::array<StoreNote, kPageBytes / kOriginWord> notes;

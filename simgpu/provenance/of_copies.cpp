@@ -40,9 +40,8 @@ void Provenance::copy_later(const InstructionOrigins& rule, const Site& site, co
   BlockOrigins& block = block_of(warp);
   WarpOrigins& own = block.warps[warp.index];
   if (own.copies.is_full()) {
-    own.copies.finish_oldest([&](const AsyncCopies::Copy& copy, std::uint32_t done) {
-      deliver(copy, done, block);
-    });
+    own.copies.finish_oldest(
+        [&](const AsyncCopies::Copy& copy, std::uint32_t done) { deliver(copy, done, block); });
   }
   AsyncCopies::Copy& copy = own.copies.add(lanes);
   copy.bytes = static_cast<std::uint8_t>(rule.bytes);

@@ -13,7 +13,6 @@
 namespace simgpu {
 namespace {
 
-
 /// Of an instruction whose addresses take 64 bits.
 bool is_wide(OriginSpace space) {
   return space == OriginSpace::global || space == OriginSpace::generic;
@@ -45,7 +44,8 @@ bool Provenance::is_shared_with_host(std::uint64_t address) const {
 OriginSet Provenance::outside(Event& event, std::uint64_t address, unsigned bytes) {
   if (!event.number) event.number = sets_.add(event.load);
   if (!event.number) return OriginSets::kUnknown;
-  return sets_.raw({*event.number, static_cast<std::uint32_t>(address - event.load.address), bytes});
+  return sets_.raw(
+      {*event.number, static_cast<std::uint32_t>(address - event.load.address), bytes});
 }
 
 ValueOrigins Provenance::load_global(Event& event, std::uint64_t address, unsigned bytes) {
@@ -118,8 +118,7 @@ void Provenance::access(const InstructionOrigins& rule, const Site& site, const 
       if (rule.rule == OriginRule::loaded) {
         own.set(rule.results[i], lane, load(event, block, warp.index, lane, element, rule.bytes));
       } else {
-        store(site, block, warp.index, lane, element, rule.bytes,
-              own.of(rule.operands[i])[lane]);
+        store(site, block, warp.index, lane, element, rule.bytes, own.of(rule.operands[i])[lane]);
       }
     }
   });
@@ -157,8 +156,7 @@ void Provenance::update(const InstructionOrigins& rule, const Lowered& in, const
 /// ldmatrix and stmatrix: of `count` matrices, lane 8i+r names the 16 bytes of row r of matrix i.
 void Provenance::move_matrices(const InstructionOrigins& rule, const Lowered& in, const Site& site,
                                const Warp& warp) {
-  const bool transposes =
-      launch_->kernel.spellings[in.index].find(".trans") != std::string::npos;
+  const bool transposes = launch_->kernel.spellings[in.index].find(".trans") != std::string::npos;
   BlockOrigins& block = block_of(warp);
   WarpOrigins& own = block.warps[warp.index];
   Event event = event_of(site, 0, 0);
@@ -168,12 +166,11 @@ void Provenance::move_matrices(const InstructionOrigins& rule, const Lowered& in
       for (unsigned half = 0; half < 2; ++half) {
         const unsigned t = lane % kLanesPerRow * 2 + half, g = lane / kLanesPerRow;
         const unsigned row = transposes ? t : g, column = transposes ? g : t;
-        const Place of_row =
-            place_of(rule.space, step_.addresses[i * kBlockRows + row]);
+        const Place of_row = place_of(rule.space, step_.addresses[i * kBlockRows + row]);
         const Place at{of_row.space, of_row.address + std::uint64_t{column} * kOriginHalf};
         if (rule.rule == OriginRule::matrices_stored) {
-          const ValueOrigins value = values_.part(own.of(rule.operands[i])[lane],
-                                                  half * kOriginHalf, kOriginHalf);
+          const ValueOrigins value =
+              values_.part(own.of(rule.operands[i])[lane], half * kOriginHalf, kOriginHalf);
           store(site, block, warp.index, lane, at, kOriginHalf, value);
           continue;
         }

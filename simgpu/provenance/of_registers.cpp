@@ -115,9 +115,8 @@ void Provenance::look_at_lanes(const Lowered& in, const Warp& warp, std::uint32_
     step_.sources = sources_of_shuffle(&in, warp, launch_->kernel.spellings[in.index]);
     return;
   }
-  each_lane(lanes, [&](unsigned lane) {
-    step_.sources[lane] = slot<std::uint32_t>(warp, in.b)[lane];
-  });
+  each_lane(lanes,
+            [&](unsigned lane) { step_.sources[lane] = slot<std::uint32_t>(warp, in.b)[lane]; });
 }
 
 void Provenance::shuffle(const InstructionOrigins& rule, WarpOrigins& own, std::uint32_t lanes,
@@ -204,8 +203,8 @@ void Provenance::multiply(const InstructionOrigins& rule, const Lowered& in, War
       const auto [reg, lane, half] = sum_at(c, row, column);
       ValueOrigins value = own.of(of_c[reg])[lane];
       if (c.per_block() == 1) value = values_.part(value, half * kOriginHalf, kOriginHalf);
-      sums[row * product.shape.n + column] = sets_.unite(
-          values_.used(value), sets_.unite(rows[row], columns[column]));
+      sums[row * product.shape.n + column] =
+          sets_.unite(values_.used(value), sets_.unite(rows[row], columns[column]));
     }
   }
   for (unsigned row = 0; row < product.shape.m; ++row) {

@@ -24,7 +24,7 @@ struct MemoryOrigin {
   std::uint64_t stores = 0;  ///< to the bytes, of kernels, copies and fills
   std::string file;          ///< of the last one; empty: unknown, or no kernel's
   std::uint32_t line = 0;
-  Dim3 block, thread;  ///< that stored last
+  Dim3 block, thread;             ///< that stored last
   std::vector<OriginRead> reads;  ///< by address
   /// False where more went in than is kept, or something that nobody follows.
   bool complete = true;

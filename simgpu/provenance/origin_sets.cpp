@@ -46,7 +46,7 @@ OriginSet OriginSets::keep(const Node& node) {
 }
 
 std::optional<std::uint32_t> OriginSets::add(const LoadEvent& event) {
-  if (nodes_.size() >= most_nodes_ || events_.size() >= most_nodes_) return std::nullopt;
+  if (nodes_.size() >= most_nodes_ || events_.size() >= kMostEvents) return std::nullopt;
   events_.push_back(event);
   return static_cast<std::uint32_t>(events_.size() - 1);
 }
@@ -83,7 +83,8 @@ OriginSets::Listing OriginSets::list(OriginSet set, std::size_t most_loads,
     left.pop_back();
     if (next == kNone || !seen.insert(next).second) continue;
     const bool is_leaf = (nodes_[next].right & kMask) != 0;
-    const bool is_full = seen.size() > most_steps || (is_leaf && listing.loads.size() >= most_loads);
+    const bool is_full =
+        seen.size() > most_steps || (is_leaf && listing.loads.size() >= most_loads);
     if (next == kUnknown || is_full) listing.complete = false;
     if (is_full) break;
     if (next == kUnknown) continue;

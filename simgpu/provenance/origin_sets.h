@@ -40,8 +40,9 @@ class OriginSets {
   /// Of memory alone: what came from outside, and no thread has loaded yet.
   static constexpr OriginSet kOutside = 2;
   static constexpr std::size_t kMostNodes = std::size_t{1} << 24;
+  static constexpr std::size_t kMostEvents = std::size_t{1} << 22;
 
-  /// @param most_nodes beyond it, new sets are kUnknown
+  /// @param most_nodes beyond it, new sets are kUnknown; so are loads beyond kMostEvents
   explicit OriginSets(std::size_t most_nodes = kMostNodes);
 
   /// Its number; nothing when there is no more room.

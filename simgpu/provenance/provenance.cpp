@@ -296,8 +296,6 @@ MemoryOrigin Provenance::origin_of(std::uint64_t address, std::uint64_t bytes) {
   return origin;
 }
 
-std::size_t Provenance::bytes() const {
-  return sets_.bytes() + values_.bytes() + global_.bytes();
-}
+std::size_t Provenance::bytes() const { return sets_.bytes() + values_.bytes() + global_.bytes(); }
 
 }  // namespace simgpu

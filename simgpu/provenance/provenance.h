@@ -66,7 +66,7 @@ class Provenance final : public StepObserver {
   /// What an instruction's registers said before it was executed.
   struct Step {
     std::array<std::uint64_t, kWarpSize> addresses{};
-    std::array<std::uint64_t, kWarpSize> values{};  ///< sources of copies, values to compare with
+    std::array<std::uint64_t, kWarpSize> values{};   ///< sources of copies, values to compare with
     std::array<std::uint32_t, kWarpSize> sources{};  ///< lanes, or bytes to copy
     std::uint32_t predicate = 0;
     std::uint32_t stack_pointer = 0;
@@ -158,7 +158,7 @@ class Provenance final : public StepObserver {
   struct LaunchShape {
     Dim3 grid, block;
   };
-  std::vector<LaunchShape> launches_{1};  ///< 0: none
+  std::vector<LaunchShape> launches_{1};                         ///< 0: none
   std::vector<std::pair<std::string, std::uint32_t>> sites_{1};  ///< file and line; 0: none
   std::map<std::pair<std::string, std::uint32_t>, std::uint32_t> known_sites_;
 };

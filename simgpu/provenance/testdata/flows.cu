@@ -178,13 +178,15 @@ __global__ void mma_product(float* c, const __half* a, const __half* b) {
   }
   __syncthreads();
   unsigned fa[4], fb[2];
-  const unsigned row_a = static_cast<unsigned>(
-      __cvta_generic_to_shared(as + lane % 16 * 16 + lane / 16 * 8));
+  const unsigned row_a =
+      static_cast<unsigned>(__cvta_generic_to_shared(as + lane % 16 * 16 + lane / 16 * 8));
   const unsigned row_b = static_cast<unsigned>(__cvta_generic_to_shared(bs + lane % 16 * 8));
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
-               : "=r"(fa[0]), "=r"(fa[1]), "=r"(fa[2]), "=r"(fa[3]) : "r"(row_a));
+               : "=r"(fa[0]), "=r"(fa[1]), "=r"(fa[2]), "=r"(fa[3])
+               : "r"(row_a));
   asm volatile("ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%0, %1}, [%2];"
-               : "=r"(fb[0]), "=r"(fb[1]) : "r"(row_b));
+               : "=r"(fb[0]), "=r"(fb[1])
+               : "r"(row_b));
   float d[4] = {};
   asm volatile(
       "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "

@@ -316,6 +316,18 @@ TEST_F(Flows, ParametersMayBeMadeOfWhatTheHostRead) {
   EXPECT_EQ(sources(y, 3), (Elements{{{"incomplete", 0}, 1}, {{"x", 3}, 1}, {{"y", 3}, 1}}));
 }
 
+TEST_F(Flows, MemoryBeyondWhatIsKeptIsUnknown) {
+  const auto in = floats("in", 64), between = floats("between", 64);
+  run("copy", {.grid = {2, 1, 1}}, between, in);
+  const std::uint64_t large = device_.memory().allocate(std::uint64_t{64} << 20, "large").value();
+  const auto out = floats("out", 64);
+  provenance_->cleared(large, std::uint64_t{64} << 20);
+  provenance_->cleared(between, 64 * sizeof(float));
+  run("copy", {.grid = {2, 1, 1}}, out, between);
+  EXPECT_EQ(sources(between, 5), Elements{}) << "what is kept goes on to be right";
+  EXPECT_FALSE(origin(out, 5).complete);
+}
+
 TEST_F(Flows, TooManySetsAreToldAsIncomplete) {
   provenance_ = std::make_unique<Provenance>(500);
   const auto in = floats("in", 1024), out = floats("out", 1);

@@ -42,7 +42,8 @@ void store_to(ByteOrigins& values, std::uint64_t address, unsigned bytes, ValueO
 }  // namespace
 
 ValueOrigins OwnOrigins::load(ByteOrigins& values, std::uint64_t offset, unsigned bytes) const {
-  return load_from(values, offset, bytes, [&](std::uint64_t number) {
+  return load_from(values, offset, bytes, [&](std::uint64_t number) -> ValueOrigins {
+    if (number >= kMostWords) return OriginSets::kUnknown;
     return number < words_.size() ? words_[number] : OriginSets::kNone;
   });
 }
@@ -120,12 +121,16 @@ void GlobalOrigins::store(ByteOrigins& values, std::uint64_t address, unsigned b
 
 void GlobalOrigins::fill(ByteOrigins& values, std::uint64_t address, std::uint64_t bytes,
                          OriginSet value) {
-  for (const std::uint64_t end = address + bytes; address < end;) {
-    const bool is_word = address % kOriginWord == 0 && end - address >= kOriginWord;
-    const unsigned count = is_word ? kOriginWord : 1;
-    store(values, address, count, value, {});
-    address += count;
-    if (is_full_) return;
+  const std::uint64_t end = address + bytes;
+  while (address < end) {
+    const std::uint64_t next = std::min(end, (address / kPageBytes + 1) * kPageBytes);
+    if (make(address) == nullptr) address = next;
+    while (address < next) {
+      const bool is_word = address % kOriginWord == 0 && next - address >= kOriginWord;
+      const unsigned count = is_word ? kOriginWord : 1;
+      store(values, address, count, value, {});
+      address += count;
+    }
   }
 }
 

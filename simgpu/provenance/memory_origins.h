@@ -23,7 +23,7 @@ class OwnOrigins {
   void store(ByteOrigins& values, std::uint64_t offset, unsigned bytes, ValueOrigins value);
 
  private:
-  /// No block and no thread has more.
+  /// More than a block or a thread has; what is stored beyond is unknown.
   static constexpr std::size_t kMostWords = std::size_t{1} << 20;
   std::vector<ValueOrigins> words_;  // as far as something was stored
 };

@@ -213,10 +213,13 @@ void Provenance::after(const Lowered& in, const Warp& warp, std::uint32_t lanes)
 }
 
 void Provenance::host_wrote(std::uint64_t address, std::uint64_t bytes) {
-  if (!host_knows_) {
+  constexpr std::uint64_t kMostCounted = std::uint64_t{1} << 20;
+  if (host_knows_) {
+    stored_unknown(address, bytes);
+  } else if (bytes <= kMostCounted) {
     global_.fill(values_, address, bytes, OriginSets::kOutside);
   } else {
-    stored_unknown(address, bytes);
+    global_.forget(address, bytes);
   }
 }
 
@@ -230,6 +233,8 @@ void Provenance::stored_unknown(std::uint64_t address, std::uint64_t bytes) {
 
 void Provenance::copied(std::uint64_t to, std::uint64_t from, std::uint64_t bytes) {
   constexpr std::uint64_t kPiece = 64;  // of which one event is made
+  constexpr std::uint64_t kMost = std::uint64_t{16} << 20;
+  if (bytes > kMost) return stored_unknown(to, bytes);
   for (std::uint64_t piece = 0; piece < bytes; piece += kPiece) {
     Event event{{.address = from + piece}};
     const std::uint64_t end = std::min(bytes, piece + kPiece);

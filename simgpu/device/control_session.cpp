@@ -6,8 +6,10 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "simgpu/device/activity_wire.h"
+#include "simgpu/device/origins_wire.h"
 #include "simgpu/device/protocol.h"
 #include "simgpu/memory/huge_pages.h"
 
@@ -87,11 +89,8 @@ void ControlSession::dispatch(std::uint32_t operation, wire::Reader& reader, wir
       holds_guest_ = false;
       return;
     case ControlOperation::collect:
-      collected_ = encode(device_.collect());
+      send_collected(encode(device_.collect()), writer);
       holds_guest_ = true;
-      sent_ = 0;
-      writer.put(static_cast<std::uint64_t>(collected_.size()));
-      collect_chunk(writer);
       return;
     case ControlOperation::collect_more:
       collect_chunk(writer);
@@ -118,6 +117,12 @@ void ControlSession::dispatch(std::uint32_t operation, wire::Reader& reader, wir
       return;
     case ControlOperation::name_only_built_code:
       device_.modules().name_only_built_code();
+      return;
+    case ControlOperation::follow_origins:
+      device_.follow_origins();
+      return;
+    case ControlOperation::origins:
+      origins(reader, writer);
       return;
     default:
       memory_operation(static_cast<ControlOperation>(operation), reader, writer);
@@ -189,6 +194,29 @@ void ControlSession::settled_from(std::uint64_t first, wire::Writer& writer) con
   const std::size_t begin = std::min<std::size_t>(first, settled.ranges.size());
   const std::size_t count = std::min(settled.ranges.size() - begin, most);
   writer.append(std::as_bytes(std::span(settled.ranges).subspan(begin, count)));
+}
+
+void ControlSession::origins(wire::Reader& reader, wire::Writer& writer) {
+  constexpr std::uint64_t kMostBytes = 16;
+  if (device_.provenance() == nullptr) {
+    throw std::runtime_error("origins were not followed; ask for that before the call");
+  }
+  std::vector<MemoryOrigin> origins;
+  while (!reader.empty()) {
+    const auto place = reader.get<protocol::OriginPlace>();
+    if (place.bytes > kMostBytes || origins.size() >= protocol::kMostOriginPlaces) {
+      throw std::runtime_error("too many bytes to ask origins of at once");
+    }
+    origins.push_back(device_.provenance()->origin_of(place.address, place.bytes));
+  }
+  send_collected(encode_origins(origins), writer);
+}
+
+void ControlSession::send_collected(std::vector<std::byte> bytes, wire::Writer& writer) {
+  collected_ = std::move(bytes);
+  sent_ = 0;
+  writer.put(static_cast<std::uint64_t>(collected_.size()));
+  collect_chunk(writer);
 }
 
 void ControlSession::collect_chunk(wire::Writer& writer) {

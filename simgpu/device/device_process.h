@@ -7,8 +7,10 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "simgpu/machine_code/assembler.h"
+#include "simgpu/provenance/origin_report.h"
 #include "simgpu/report.h"
 #include "simgpu/settled_bytes.h"
 
@@ -92,6 +94,10 @@ class DeviceProcess {
   Activity collect();
   /// What is final of a call since mark() that was cut short: SinceMark::settled.
   SettledBytes settled();
+  /// What goes into which memory is followed from now on, which makes launches much slower.
+  void follow_origins();
+  /// What went into these bytes, each at most 16, of the device's memory. @returns in their order
+  std::vector<MemoryOrigin> origins_of(std::span<const ByteRange> places);
   /// Which blocks run of a launch that is bounded depends on it; the guest never learns it.
   void set_secret(std::uint64_t secret);
   /// The built library's bytes: other modules that the guest loads count as given

@@ -107,6 +107,12 @@ enum class GuestOperation : std::uint32_t {
   count,
 };
 
+/// Bytes of which the trusted side asks what went into them, at most 16.
+struct OriginPlace {
+  std::uint64_t address = 0, bytes = 0;
+};
+inline constexpr std::size_t kMostOriginPlaces = 256;
+
 enum class ControlOperation : std::uint32_t {
   hello = 1,
   connect_guest,
@@ -129,6 +135,8 @@ enum class ControlOperation : std::uint32_t {
   callers_work,         ///< u8 alone, ByteRange …: Device::note_callers_work()
   name_only_built_code,
   check_from_now_on,  ///< u64 instruction budget, u64 host call limit
+  follow_origins,
+  origins,  ///< OriginPlace …, at most kMostOriginPlaces: as collect, of MemoryOrigin
   count,
 };
 

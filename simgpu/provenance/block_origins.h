@@ -1,0 +1,58 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "simgpu/exec/async_copies.h"
+#include "simgpu/isa/lowered.h"
+#include "simgpu/provenance/memory_origins.h"
+#include "simgpu/warp_size.h"
+
+namespace simgpu {
+
+/// What the registers of a warp were made of.
+class WarpOrigins {
+ public:
+  using Lanes = std::array<ValueOrigins, kWarpSize>;
+
+  explicit WarpOrigins(std::size_t registers)
+      : registers_(registers), local_(kWarpSize), frame_(kWarpSize) {}
+
+  /// Of a register, by lane. A literal is made of nothing.
+  const Lanes& of(std::uint32_t reg) const {
+    static constexpr Lanes kNothing{};
+    return reg == InstructionInfo::kNoRegister ? kNothing : registers_[reg];
+  }
+  void set(std::uint32_t reg, unsigned lane, ValueOrigins value) {
+    if (reg != InstructionInfo::kNoRegister) registers_[reg][lane] = value;
+  }
+
+  /// A lane enters a function with a body of its own, whose registers are those of every call.
+  void push(unsigned lane);
+  void pop(unsigned lane);
+
+  OwnOrigins& local(unsigned lane) { return local_[lane]; }
+  OwnOrigins& frame(unsigned lane) { return frame_[lane]; }
+
+  /// The copies that are under way, with the origins of their words in place of these.
+  AsyncCopies copies;
+
+ private:
+  std::vector<Lanes> registers_;
+  std::vector<OwnOrigins> local_, frame_;
+  std::array<std::vector<std::vector<ValueOrigins>>, kWarpSize> callers_;
+};
+
+/// Those of a block that runs, and what its shared memory was made of.
+struct BlockOrigins {
+  BlockOrigins(std::uint64_t of_block, std::size_t warp_count, std::size_t registers)
+      : block(of_block), warps(warp_count, WarpOrigins(registers)) {}
+
+  std::uint64_t block;
+  OwnOrigins shared;
+  std::vector<WarpOrigins> warps;
+};
+
+}  // namespace simgpu

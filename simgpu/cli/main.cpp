@@ -96,6 +96,9 @@ void explain(const simgpu::Activity& activity, int sm_count) {
       kernels, [](const auto* a, const auto* b) { return a->time.total_us > b->time.total_us; });
   for (const simgpu::KernelRecord* kernel : kernels) {
     std::fputs(simgpu::explain_in_words(*kernel, sm_count).c_str(), stderr);
+    if (const simgpu::LineTable* const table = simgpu::lines_of(activity, *kernel)) {
+      std::fputs(simgpu::cli::hottest_lines(*table).c_str(), stderr);
+    }
   }
 }
 
@@ -166,6 +169,7 @@ int run(const Options& options) {
                               .gpu = places.specifications / (gpu.id + ".toml"),
                               .checkers = checkers,
                               .sampled = options.sample,
+                              .lines = options.explain || !options.report.empty(),
                               .instruction_budget = options.instruction_budget,
                               .warp_limit_us = 1000 * options.warp_limit_ms,
                               .host_call_limit = options.host_call_limit,

@@ -103,6 +103,7 @@ class CaseGrader {
       Judgement judgement = run_case(numbered, first + i);
       if (judgement.verdict == Verdict::pass) continue;
       if (!numbered.spec.hidden) scores_.note_open(judgement);
+      scores_.note_failure(judgement);
       if (ends_the_task(judgement.verdict)) {
         scores_.lose(scores_.names(), std::move(judgement), numbered.spec.hidden);
         return false;
@@ -141,7 +142,8 @@ class CaseGrader {
         judgement.verdict != Verdict::pass && judgement.verdict != Verdict::not_implemented;
     if (!fails || spec.hidden || judgement.diagnostics.empty() || !scene_.tools.failing) return;
     if (!std::exchange(has_told_, true)) {
-      scene_.tools.failing(scene_.task(), judgement.diagnostics.front());
+      scene_.tools.failing(scene_.task(),
+                           judgement.without_cause.value_or(judgement.diagnostics.front()));
     }
   }
 

@@ -18,10 +18,12 @@
 #include <vector>
 
 #include "simgpu/cli/guest_program.h"
+#include "simgpu/cli/host_tool.h"
 #include "simgpu/cli/report_file.h"
 #include "simgpu/cli/story.h"
 #include "simgpu/cli/trace_file.h"
 #include "simgpu/device/device_process.h"
+#include "simgpu/host_code/host_lines.h"
 #include "simgpu/machine_code/assembler.h"
 #include "simgpu/model/explanation.h"
 #include "simgpu/source/early_returns.h"
@@ -180,6 +182,8 @@ int run(const Options& options) {
   // Whoever is killed had no time to free anything.
   if (checkers && !end.by_signal && !end.interrupted) device.report_end();
   simgpu::Activity activity = end.interrupted ? collect_soon(device) : device.collect();
+  simgpu::host_code::name_host_lines(activity, {simgpu::cli::program_file(options.command.front())},
+                                     simgpu::cli::run_tool, simgpu::cli::is_own_source);
   simgpu::settle_by_source(activity.findings, simgpu::cli::source_text);
   if (!checkers) keep_what_is_no_check(activity.findings);
   std::fputs(simgpu::cli::tell_all(activity.findings).c_str(), stderr);

@@ -78,7 +78,7 @@ CudaError Allocations::allocate_shared(std::uint64_t bytes, Sharing sharing, Sha
 }
 
 void Allocations::remember(std::uint64_t address, std::uint64_t bytes, const char* function) {
-  live_[address] = {bytes, function, std::nullopt, ++made_, last_kernel_};
+  live_[address] = {bytes, function, std::nullopt, ++made_, last_kernel_, log_.caller()};
   log_.add(AllocationRecord{.address = address,
                             .bytes = bytes,
                             .released = false,

@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "simgpu/device/activity_log.h"
 #include "simgpu/device/cuda_error.h"
@@ -32,6 +33,7 @@ class Allocations {
     std::optional<std::uint64_t> pool;         ///< that it came from
     std::uint64_t number = 0;                  ///< 1 for the guest's first
     std::shared_ptr<const std::string> after;  ///< the kernel launched last; null before the first
+    std::vector<HostFrame> called_from;        ///< of the call that made it
   };
 
   Allocations(const DeviceOptions& options, DeviceMemory& memory, Timeline& timeline,

@@ -273,6 +273,7 @@ void BlasCall::check_initialized(const Operand& operand) {
       .code = "RL0205",
       .detail = FindingDetail::operand_unwritten,
       .kernel = name_of_routine(request_),
+      .where = device_.log().host_site(),
       .name = operand.name,
       .message = fmt::format("{} is read before all of it has been written", operand.name)});
 }

@@ -112,6 +112,14 @@ struct OriginPlace {
   std::uint64_t address = 0, bytes = 0;
 };
 inline constexpr std::size_t kMostOriginPlaces = 256;
+/// In the tag of a guest's request: a Caller comes before its payload.
+inline constexpr std::uint32_t kWithCaller = 1U << 31;
+/// The calls of host code that led to a request, as the guest says. See HostFrame.
+struct Caller {
+  std::uint32_t count = 0;
+  std::uint32_t padding = 0;
+  std::array<HostFrame, kMostHostFrames> frames{};
+};
 
 enum class ControlOperation : std::uint32_t {
   hello = 1,

@@ -19,6 +19,7 @@
 
 #include "simgpu/device/activity_wire.h"
 #include "simgpu/device/protocol.h"
+#include "simgpu/device/recording_wire.h"
 #include "simgpu/device/wire.h"
 #include "simgpu/memory/descriptor.h"
 
@@ -205,6 +206,21 @@ struct DeviceProcess::Impl {
     (writer.put(values), ...);
     return call(operation, writer.bytes());
   }
+
+  /// What comes in several replies.
+  std::vector<std::byte> ask_for_all(ControlOperation operation) {
+    const auto reply = ask(operation);
+    wire::Reader reader(reply);
+    const auto total = reader.get<std::uint64_t>();
+    const auto first = reader.rest();
+    std::vector<std::byte> bytes(first.begin(), first.end());
+    while (bytes.size() < total) {
+      const auto more = ask(ControlOperation::collect_more);
+      if (more.empty()) fail();
+      bytes.insert(bytes.end(), more.begin(), more.end());
+    }
+    return bytes;
+  }
 };
 
 DeviceProcess::DeviceProcess(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -343,17 +359,22 @@ SettledBytes DeviceProcess::settled() {
   }
 }
 
-Activity DeviceProcess::collect() {
-  auto reply = impl_->ask(ControlOperation::collect);
-  wire::Reader reader(reply);
-  const auto total = reader.get<std::uint64_t>();
-  const auto first = reader.rest();
-  std::vector<std::byte> bytes(first.begin(), first.end());
-  while (bytes.size() < total) {
-    const auto more = impl_->ask(ControlOperation::collect_more);
-    if (more.empty()) impl_->fail();
-    bytes.insert(bytes.end(), more.begin(), more.end());
+void DeviceProcess::record(const replay::Wanted& wanted) {
+  impl_->call(ControlOperation::record, encode(wanted));
+}
+
+replay::Recorded DeviceProcess::recorded() {
+  const std::vector<std::byte> bytes = impl_->ask_for_all(ControlOperation::recorded);
+  try {
+    return decode_recorded(bytes);
+  } catch (const std::exception& error) {
+    throw DeviceProcessError(
+        fmt::format("the device process sent a broken recording: {}", error.what()));
   }
+}
+
+Activity DeviceProcess::collect() {
+  const std::vector<std::byte> bytes = impl_->ask_for_all(ControlOperation::collect);
   try {
     return decode_activity(bytes);
   } catch (const std::exception& error) {

@@ -129,6 +129,8 @@ enum class ControlOperation : std::uint32_t {
   callers_work,         ///< u8 alone, ByteRange …: Device::note_callers_work()
   name_only_built_code,
   check_from_now_on,  ///< u64 instruction budget, u64 host call limit
+  record,             ///< replay::Wanted: of the launches from now on
+  recorded,           ///< u64 size, and replay::Recorded as far as it fits; then collect_more
   count,
 };
 

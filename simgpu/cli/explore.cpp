@@ -25,11 +25,16 @@ replay::Wanted wanted_for(const Finding* finding) {
   return wanted;
 }
 
-replay::PageWords words_for(const Finding* finding) {
+replay::PageWords words_for(const Finding* finding, const std::vector<Finding>& all) {
   if (finding == nullptr) {
-    return {.title = {},
-            .code = {},
-            .message = "Nothing was found. These are the first steps of the first warp."};
+    replay::PageWords words;
+    words.message = "Nothing was found. These are the first steps of the first warp.";
+    if (all.empty()) return words;
+    words.code = all.front().code.text();
+    words.message = all.front().message;
+    words.lines = {"No thread of a kernel can be shown for it: these are the first steps of the "
+                   "first warp."};
+    return words;
   }
   replay::PageWords words{.title = {}, .code = finding->code.text(), .message = finding->message};
   if (!finding->object.empty()) words.lines.push_back(finding->object);

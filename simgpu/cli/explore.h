@@ -16,6 +16,7 @@ const Finding* first_to_explore(const std::vector<Finding>& findings);
 replay::Wanted wanted_for(const Finding* finding);
 
 /// What stands above the steps.
-replay::PageWords words_for(const Finding* finding);
+/// @param all that was found: where no finding has threads to step through, that is said
+replay::PageWords words_for(const Finding* finding, const std::vector<Finding>& all);
 
 }  // namespace simgpu::cli

@@ -19,6 +19,7 @@ namespace {
 
 constexpr std::size_t kMostKept = 3000;  ///< steps of a warp
 constexpr std::size_t kMostBytes = std::size_t{32} << 20;
+constexpr std::size_t kMostTouches = 4000;  ///< of a side of a race, that are compared
 
 template <typename Each>
 void each_lane(std::uint32_t lanes, const Each& each) {
@@ -348,7 +349,7 @@ std::vector<StepMark> LaunchTrack::find_pair(const Side& one, const Side& other)
     Action action;
     std::uint64_t address, bytes;
   };
-  const auto touches = [&](const Side& side) {
+  const auto touches = [&](const Side& side, bool by_any_lane) {
     std::vector<Touch> found;
     const WarpTrack* const track = track_of(side.warp);
     if (track == nullptr) return found;
@@ -356,22 +357,26 @@ std::vector<StepMark> LaunchTrack::find_pair(const Side& one, const Side& other)
       if (!is_at(kept.step, *side.site)) return false;
       for (std::size_t i = kept.step.accesses.size(); i-- > 0;) {
         const Access& access = kept.step.accesses[i];
-        if (!has_lane(access.lanes, side.lane)) continue;
-        found.push_back({{kept.id, side.lane, static_cast<std::uint32_t>(i)},
-                         access.space,
-                         access.action,
-                         access.addresses[rank(access.lanes, side.lane)],
-                         access.bytes});
+        each_lane(by_any_lane ? access.lanes : access.lanes & 1U << side.lane, [&](unsigned lane) {
+          found.push_back({{kept.id, lane, static_cast<std::uint32_t>(i)},
+                           access.space,
+                           access.action,
+                           access.addresses[rank(access.lanes, lane)],
+                           access.bytes});
+        });
       }
-      return false;
+      return found.size() > kMostTouches;
     });
     return found;
   };
-  const std::vector<Touch> ones = touches(one), others = touches(other);
-  for (const Touch& a : ones) {
-    for (const Touch& b : others) {
-      const bool same = a.space == b.space && overlap(a.address, a.bytes, b.address, b.bytes);
-      if (same && (a.action != Action::load || b.action != Action::load)) return {a.mark, b.mark};
+  for (const bool by_any_lane : {false, true}) {
+    const std::vector<Touch> ones = touches(one, by_any_lane), others = touches(other, by_any_lane);
+    for (const Touch& a : ones) {
+      for (const Touch& b : others) {
+        const bool same = a.space == b.space && overlap(a.address, a.bytes, b.address, b.bytes);
+        const bool both_read = a.action == Action::load && b.action == Action::load;
+        if (same && !both_read) return {a.mark, b.mark};
+      }
     }
   }
   return {};

@@ -59,7 +59,8 @@ class LaunchTrack {
                                std::uint64_t address, std::uint64_t bytes) const;
   /// The last access of one side of a finding, or else its last step there, or else its last step.
   std::optional<StepMark> find(const Side& side) const;
-  /// The last accesses of two sides that touched the same bytes; nothing where there are none.
+  /// The last accesses of two sides that touched the same bytes, by their lanes or else by any
+  /// lanes of their warps; nothing where there are none.
   std::vector<StepMark> find_pair(const Side& one, const Side& other) const;
 
   /// All steps that are still known. The track is of no use behind it.

@@ -79,16 +79,14 @@ struct Recorder::State {
   std::vector<StepMark> marks;
   bool stops = false;  ///< with the step that is under way
 
-  /// One side of the wanted finding in this launch; nothing where it has no such thread.
+  /// One side of the wanted finding in this launch; nothing where it has no such block or warp. Of
+  /// two blocks the lane may be a guess.
   std::optional<Side> side(const AccessSite& site) const {
     const LaunchRequest& request = launch->request;
-    if (!site.by_thread || !is_inside(site.block, request.grid) ||
-        !is_inside(site.thread, request.block)) {
-      return std::nullopt;
-    }
+    const bool fits = site.by_thread && is_inside(site.block, request.grid);
+    if (!fits || site.warp >= warps_of_block(request)) return std::nullopt;
     const std::uint64_t thread = index_in(site.thread, request.block);
-    return Side{.warp = {index_in(site.block, request.grid),
-                         static_cast<std::uint32_t>(thread / kLanes)},
+    return Side{.warp = {index_in(site.block, request.grid), site.warp},
                 .lane = static_cast<std::uint32_t>(thread % kLanes),
                 .site = &site};
   }
@@ -100,9 +98,11 @@ struct Recorder::State {
         if (launches == 1) warps.push_back({0, 0});
         break;
       case Wanted::Kind::finding:
-        if (const auto where = side(wanted.where)) warps.push_back(where->warp);
-        if (!warps.empty() && wanted.other) {
-          if (const auto other = side(*wanted.other)) warps.push_back(other->warp);
+        if (const auto where = side(wanted.where)) {
+          // The earlier access of a race comes first.
+          const auto other = wanted.other ? side(*wanted.other) : std::nullopt;
+          if (other) warps.push_back(other->warp);
+          warps.push_back(where->warp);
         }
         break;
       case Wanted::Kind::store:

@@ -4,7 +4,7 @@
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
   const LANES = 32;
-  const state = { at: 0, lane: 0, cell: null };
+  const state = { at: 0, lanes: data.warps.map(() => 0), cell: null };
 
   // ---- Elements ----
 
@@ -81,7 +81,14 @@
 
   // ---- Where things are ----
 
-  const fileName = (index) => (data.files[index] ? data.files[index].name : "unknown source");
+  /// Without its folders, unless another file has the same name.
+  const baseName = (name) => name.slice(name.lastIndexOf("/") + 1);
+  function fileName(index) {
+    const file = data.files[index];
+    if (!file || !file.name) return "unknown source";
+    const alike = data.files.filter((one) => one.name && baseName(one.name) === baseName(file.name));
+    return alike.length > 1 ? file.name : baseName(file.name);
+  }
   function placeText(index) {
     const place = data.places[index];
     return place ? `${fileName(place.file)}:${place.line}` : "unknown source line";
@@ -190,14 +197,14 @@
       const active = step ? hasLane(step.active, lane) && !exited : false;
       const kind = exited ? "exited" : active ? "active" : "inactive";
       const cell = make("button", {
-        class: `lane ${kind}${lane === state.lane ? " chosen" : ""}`,
+        class: `lane ${kind}${lane === state.lanes[warpIndex] ? " chosen" : ""}`,
         type: "button",
-        tabindex: lane === state.lane ? "0" : "-1",
-        "aria-pressed": String(lane === state.lane),
+        tabindex: lane === state.lanes[warpIndex] ? "0" : "-1",
+        "aria-pressed": String(lane === state.lanes[warpIndex]),
         "aria-label": `Lane ${lane}, thread ${threadText(warpIndex, lane)}, ${kind}`,
         title: `lane ${lane}, thread ${threadText(warpIndex, lane)}: ${kind}`,
         text: String(lane),
-        on: { click: () => choose(lane) },
+        on: { click: () => choose(warpIndex, lane) },
       });
       strip.append(cell);
     }
@@ -238,32 +245,38 @@
     const list = make("ul", { class: "accesses" });
     if (!step) return list;
     const marks = markOf(stepIndex);
+    const chosen = state.lanes[step.warp];
+    const most = 8;
+    const isShown = (i) => i < most || marks.some((one) => one.access === i);
     step.accesses.forEach((access, i) => {
+      if (!isShown(i)) return;
       const mark = marks.find((one) => one.access === i);
-      const lane = mark ? mark.lane : hasLane(access.lanes, state.lane) ? state.lane : lanesOf(access.lanes)[0];
+      const lane = mark ? mark.lane : hasLane(access.lanes, chosen) ? chosen : lanesOf(access.lanes)[0];
       const words = `lane ${lane} ${VERBS[access.action]} ${addressText(access, addressOf(access, lane))}`;
       const more = lanesOf(access.lanes).length > 1 ? ` (of ${lanesText(access.lanes)})` : "";
       list.append(make("li", { class: mark ? "of-finding" : "", text: (mark ? "◆ " : "") + words + more }));
     });
+    const hidden = step.accesses.filter((access, i) => !isShown(i)).length;
+    if (hidden) list.append(make("li", { class: "soft", text: `and ${hidden} more of this line` }));
     for (const mark of marks.filter((one) => one.access < 0)) {
       list.append(make("li", { class: "of-finding", text: `◆ lane ${mark.lane}: the finding is here` }));
     }
     return list;
   }
 
-  function valuesTable(rows, caption) {
+  function valuesTable(rows, caption, chosen) {
     const table = make("table", {}, make("caption", { text: caption }));
-    const head = make("tr", {}, make("th", { scope: "col", text: "name" }), make("th", { scope: "col", class: "picked", text: `lane ${state.lane}` }));
-    for (let lane = 0; lane < LANES; ++lane) head.append(make("th", { scope: "col", class: lane === state.lane ? "chosen" : "", text: String(lane) }));
+    const head = make("tr", {}, make("th", { scope: "col", text: "name" }), make("th", { scope: "col", class: "picked", text: `lane ${chosen}` }));
+    for (let lane = 0; lane < LANES; ++lane) head.append(make("th", { scope: "col", class: lane === chosen ? "chosen" : "", text: String(lane) }));
     table.append(make("thead", {}, head));
     const body = make("tbody");
     for (const row of rows) {
       const cellText = (lane) => (row.lanes[lane] === undefined ? "" : valueText(row.lanes[lane], row.type));
       const line = make("tr", { class: row.fresh ? "fresh" : "" },
         make("th", { scope: "row", text: row.name >= 0 ? data.names[row.name] : `r${row.reg}` }),
-        make("td", { class: "picked", text: cellText(state.lane) }));
+        make("td", { class: "picked", text: cellText(chosen) }));
       for (let lane = 0; lane < LANES; ++lane) {
-        const marks = (lane === state.lane ? "chosen " : "") + (hasLane(row.fresh, lane) ? "new" : "");
+        const marks = (lane === chosen ? "chosen " : "") + (hasLane(row.fresh, lane) ? "new" : "");
         line.append(make("td", { class: marks, text: cellText(lane) }));
       }
       body.append(line);
@@ -278,12 +291,12 @@
     const named = rows.filter((row) => row.name >= 0).sort((a, b) => a.name - b.name);
     const others = rows.filter((row) => row.name < 0).sort((a, b) => a.reg - b.reg);
     const parts = [];
-    if (named.length) parts.push(valuesTable(named, "Variables"));
+    if (named.length) parts.push(valuesTable(named, "Variables", state.lanes[warpIndex]));
     if (others.length) {
       const details = make("details", { on: { toggle: () => (details.open ? opened.add(warpIndex) : opened.delete(warpIndex)) } },
         make("summary", { text: `${plural(others.length, "register")} without a name in the source` }));
       details.open = opened.has(warpIndex) || (!named.length && !opened.has(`closed ${warpIndex}`));
-      details.append(valuesTable(others, "Registers"));
+      details.append(valuesTable(others, "Registers", state.lanes[warpIndex]));
       parts.push(details);
     }
     return parts;
@@ -419,8 +432,8 @@
     byId("previous-access").addEventListener("click", () => jump(-1));
     byId("next-access").addEventListener("click", () => jump(1));
     document.addEventListener("keydown", onKey);
-    if (data.marks.length) state.lane = data.marks[data.marks.length - 1].lane;
-    else byId("previous-access").hidden = byId("next-access").hidden = true;
+    for (const mark of data.marks) state.lanes[data.steps[mark.step].warp] = mark.lane;
+    if (!data.marks.length) byId("previous-access").hidden = byId("next-access").hidden = true;
   }
 
   function onKey(event) {
@@ -430,7 +443,7 @@
       ArrowRight: () => go(state.at + 1), ArrowDown: () => go(state.at + 1),
       Home: () => go(0), End: () => go(data.steps.length - 1),
       n: () => jump(1), p: () => jump(-1),
-      "[": () => choose((state.lane + LANES - 1) % LANES), "]": () => choose((state.lane + 1) % LANES),
+      "[": () => turn(LANES - 1), "]": () => turn(1),
     };
     if (!Object.hasOwn(keys, event.key)) return;
     event.preventDefault();
@@ -448,14 +461,20 @@
     const next = way > 0 ? steps.find((step) => step > state.at) : steps.slice().reverse().find((step) => step < state.at);
     state.at = next !== undefined ? next : way > 0 ? steps[0] : steps[steps.length - 1];
     const mark = data.marks.find((one) => one.step === state.at);
-    if (mark) state.lane = mark.lane;
+    if (mark) state.lanes[data.steps[state.at].warp] = mark.lane;
     show();
   }
-  function choose(lane) {
-    state.lane = lane;
-    const hadFocus = document.activeElement && document.activeElement.classList.contains("lane");
+  function choose(warpIndex, lane) {
+    state.lanes[warpIndex] = lane;
+    const hadFocus = panes[warpIndex].contains(document.activeElement);
     show();
-    if (hadFocus) { const chosen = document.querySelector(".lane.chosen"); if (chosen) chosen.focus(); }
+    if (hadFocus) panes[warpIndex].querySelector(".lane.chosen").focus();
+  }
+  /// Another lane of the warp that is at this step.
+  function turn(by) {
+    if (!data.steps.length) return;
+    const warp = data.steps[state.at].warp;
+    choose(warp, (state.lanes[warp] + by) % LANES);
   }
 
   function showSide(i, warp, isNow) {

@@ -63,7 +63,8 @@ GradeResult Grading::grade_once(const GradeRequest& request, const Listener& lis
                    .oracle = [this](const std::string& name) { return oracles_.make(name); },
                    .progress = listener.progress,
                    .graded = listener.graded,
-                   .failing = listener.failing};
+                   .failing = listener.failing,
+                   .explore = listener.explore};
   if (trace != nullptr) {
     tools.observe = [trace](const std::string& run, const simgpu::Activity& activity) {
       trace->add(run, activity);

@@ -32,8 +32,9 @@ replay::PageWords words_for(const Finding* finding, const std::vector<Finding>& 
     if (all.empty()) return words;
     words.code = all.front().code.text();
     words.message = all.front().message;
-    words.lines = {"No thread of a kernel can be shown for it: these are the first steps of the "
-                   "first warp."};
+    words.lines = {
+        "No thread of a kernel can be shown for it: these are the first steps of the "
+        "first warp."};
     return words;
   }
   replay::PageWords words{.title = {}, .code = finding->code.text(), .message = finding->message};

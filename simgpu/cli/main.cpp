@@ -179,10 +179,10 @@ void write_replay(const Options& options, const simgpu::DeviceProcessOptions& de
     return;
   }
   replay::name_values(*recorded.recording, simgpu::cli::source_text);
-  simgpu::cli::write_file(options.explore,
-                          replay::page_html(*std::move(recorded.recording),
-                                            simgpu::cli::words_for(finding, findings),
-                                            simgpu::cli::source_text));
+  simgpu::cli::write_file(
+      options.explore,
+      replay::page_html(*std::move(recorded.recording), simgpu::cli::words_for(finding, findings),
+                        simgpu::cli::source_text));
 }
 
 int run(const Options& options) {

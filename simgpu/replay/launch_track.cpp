@@ -86,8 +86,7 @@ LaunchTrack::LaunchTrack(const LaunchContext& launch, const std::vector<WatchedW
     BlockTrack* block = block_of(who.block);
     if (block == nullptr) block = &blocks_.emplace_back(BlockTrack{.block = who.block});
     if (track_of(who.block, who.warp) != nullptr) continue;
-    warps_.push_back(
-        {.who = who, .block = static_cast<std::uint32_t>(block - blocks_.data())});
+    warps_.push_back({.who = who, .block = static_cast<std::uint32_t>(block - blocks_.data())});
   }
   describe(recording_);
 }
@@ -141,9 +140,8 @@ std::uint32_t LaunchTrack::place_of(std::uint32_t pc) {
   const InstructionInfo& info = kernel.instructions[pc];
   if (info.line == 0) return kNone;
   if (places_[pc] != 0) return places_[pc] - 1;
-  const auto [known, is_new] =
-      known_places_.try_emplace({info.file, info.line, info.call},
-                                static_cast<std::uint32_t>(recording_.places.size()));
+  const auto [known, is_new] = known_places_.try_emplace(
+      {info.file, info.line, info.call}, static_cast<std::uint32_t>(recording_.places.size()));
   if (is_new) {
     recording_.places.push_back(
         {.file = info.file, .line = info.line, .inlined_at = site_of(kernel, pc).inlined_at});
@@ -271,8 +269,7 @@ void LaunchTrack::note_registers(const Lowered& in, const Warp& warp, std::uint3
 void LaunchTrack::accessed(Space space, Action action, const WarpAccess& access) {
   if (space == Space::shared && changes_memory(action) && block_of(block_now_) != nullptr) {
     each_lane(access.mask, [&](unsigned lane) {
-      stores_now_.push_back(
-          {static_cast<std::uint32_t>((*access.address)[lane]), access.bytes});
+      stores_now_.push_back({static_cast<std::uint32_t>((*access.address)[lane]), access.bytes});
     });
   }
   if (now_ == nullptr || !now_->open) return;
@@ -282,9 +279,8 @@ void LaunchTrack::accessed(Space space, Action action, const WarpAccess& access)
                .pc = access.pc,
                .lanes = access.mask,
                .addresses = {}};
-  each_lane(access.mask, [&](unsigned lane) {
-    noted.addresses.push_back((*access.address)[lane]);
-  });
+  each_lane(access.mask,
+            [&](unsigned lane) { noted.addresses.push_back((*access.address)[lane]); });
   now_->open->step.accesses.push_back(std::move(noted));
 }
 
@@ -390,8 +386,8 @@ void LaunchTrack::name_allocations(Recording& recording) const {
       if (access.space != Space::global || access.addresses.empty()) continue;
       const Allocation* const found = launch_.memory.find(access.addresses.front(), 1);
       if (found == nullptr) continue;
-      const auto [at, is_new] = known.try_emplace(
-          found->base, static_cast<std::uint32_t>(recording.allocations.size()));
+      const auto [at, is_new] =
+          known.try_emplace(found->base, static_cast<std::uint32_t>(recording.allocations.size()));
       if (is_new) recording.allocations.push_back({found->base, found->bytes, found->label});
       access.allocation = at->second;
       for (std::uint64_t& address : access.addresses) address -= found->base;

@@ -107,7 +107,7 @@ class LaunchTrack {
   bool is_at(const Step& step, const AccessSite& site) const;
 
   const LaunchContext& launch_;
-  std::vector<ValueType> types_;  ///< by register
+  std::vector<ValueType> types_;       ///< by register
   std::vector<std::uint32_t> places_;  ///< by pc: in recording_.places, plus one; 0: not known yet
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, std::uint32_t> known_places_;
   Recording recording_;

@@ -11,9 +11,9 @@ namespace simgpu::replay {
 
 /// What a replay is of, in words. All of it may come from a guest.
 struct PageWords {
-  std::string title;                ///< "gemm_tiled, case 2"; may be empty
-  std::string code;                 ///< "RL0302", or empty
-  std::string message;              ///< the finding, or what is shown instead
+  std::string title;                 ///< "gemm_tiled, case 2"; may be empty
+  std::string code;                  ///< "RL0302", or empty
+  std::string message;               ///< the finding, or what is shown instead
   std::vector<std::string> lines{};  ///< what else is to be said of it
 };
 

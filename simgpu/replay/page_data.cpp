@@ -13,7 +13,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::size_t kMostText = 600;    ///< bytes of a name or a sentence
+constexpr std::size_t kMostText = 600;     ///< bytes of a name or a sentence
 constexpr std::size_t kMostColumns = 300;  ///< of a line of the source
 constexpr std::uint32_t kMostLines = 800;  ///< of a file
 constexpr std::uint32_t kAround = 8;       ///< lines before and behind those of steps
@@ -28,9 +28,7 @@ json text_of(const std::string& text) { return cut(text, kMostText); }
 json triple(const Dim3& value) { return {value.x, value.y, value.z}; }
 
 /// kNone is -1 for the script.
-json number_of(std::uint32_t number) {
-  return number == kNone ? json(-1) : json(number);
-}
+json number_of(std::uint32_t number) { return number == kNone ? json(-1) : json(number); }
 
 const char* name_of(ValueType type) {
   switch (type) {
@@ -179,8 +177,7 @@ json files_of(const Recording& recording, const SourceText& source) {
     std::uint32_t first = 1;
     if (range != used.end()) {
       first = range->second.first > kAround ? range->second.first - kAround : 1;
-      const std::uint32_t last =
-          std::min(range->second.last, first + kMostLines) + kAround;
+      const std::uint32_t last = std::min(range->second.last, first + kMostLines) + kAround;
       const std::string text = source(recording.files[i]).value_or("");
       std::size_t at = 0;
       for (std::uint32_t number = 1; number <= last && at < text.size(); ++number) {
@@ -272,8 +269,7 @@ json describe(const Recording& recording, const PageWords& words, const SourceTe
         {{"block", one.block}, {"warp", one.warp}, {"registers", values_of(one.registers)}});
   }
   for (const Mark& one : recording.marks) {
-    marks.push_back(
-        {{"step", one.step}, {"lane", one.lane}, {"access", number_of(one.access)}});
+    marks.push_back({{"step", one.step}, {"lane", one.lane}, {"access", number_of(one.access)}});
   }
   for (const std::string& line : words.lines) lines.push_back(text_of(line));
   return {{"title", text_of(words.title)},

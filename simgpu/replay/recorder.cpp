@@ -124,8 +124,8 @@ struct Recorder::State {
     };
     if (raw.has_other != wanted.other.has_value()) return false;
     return fits(wanted.where, raw.pc, raw.block, raw.warp, raw.lane) &&
-           (!raw.has_other || fits(*wanted.other, raw.other_pc, raw.other_block, raw.other_warp,
-                                   raw.other_lane));
+           (!raw.has_other ||
+            fits(*wanted.other, raw.other_pc, raw.other_block, raw.other_warp, raw.other_lane));
   }
 
   void add_mark(const std::optional<StepMark>& mark) {
@@ -176,8 +176,8 @@ void Recorder::before(const Lowered& in, const Warp& warp, std::uint32_t /*lanes
   State& state = *state_;
   state.block = warp.block->position.block();
   if (!state.track) return;
-  const bool is_full = state.wanted.kind == Wanted::Kind::first_block &&
-                       state.track->steps() > kMostSteps;
+  const bool is_full =
+      state.wanted.kind == Wanted::Kind::first_block && state.track->steps() > kMostSteps;
   if ((state.stops || is_full) && !state.track->continues(in, warp)) return state.finish(true);
   state.track->before(in, warp);
 }
@@ -204,8 +204,8 @@ void Recorder::end_launch(const LaunchResult& result) {
 void Recorder::accessed(MemorySpace space, const WarpAccess& access) {
   State& state = *state_;
   if (state.track) state.track->accessed(space_of(space), action_of(access.kind), access);
-  const bool counts = state.wanted.kind == Wanted::Kind::last_store ||
-                      state.wanted.kind == Wanted::Kind::store;
+  const bool counts =
+      state.wanted.kind == Wanted::Kind::last_store || state.wanted.kind == Wanted::Kind::store;
   if (!counts || space != MemorySpace::global || !writes(access.kind)) return;
   if (!touches(access, state.wanted.address, state.wanted.bytes)) return;
   const std::uint64_t number = state.stores++;

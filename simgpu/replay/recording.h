@@ -104,8 +104,8 @@ struct Step {
 
 /// A warp that was recorded.
 struct RecordedWarp {
-  std::uint32_t block = 0;  ///< in Recording::blocks
-  std::uint32_t warp = 0;   ///< within the block
+  std::uint32_t block = 0;                ///< in Recording::blocks
+  std::uint32_t warp = 0;                 ///< within the block
   std::vector<RegisterValues> registers;  ///< as the first step finds them
   bool operator==(const RecordedWarp&) const = default;
 };
@@ -120,7 +120,7 @@ struct RecordedBlock {
 struct SharedArray {
   std::string name;
   std::uint32_t offset = 0, bytes = 0;
-  std::string element{};  ///< its type in the source, "float"; empty: unknown
+  std::string element{};                 ///< its type in the source, "float"; empty: unknown
   std::vector<std::uint32_t> extents{};  ///< of its dimensions, outermost first; empty: unknown
   bool operator==(const SharedArray&) const = default;
 };
@@ -140,7 +140,7 @@ struct Parameter {
 
 /// An access of the finding, or the instruction at which it was made.
 struct Mark {
-  std::uint32_t step = 0;    ///< in Recording::steps
+  std::uint32_t step = 0;  ///< in Recording::steps
   std::uint32_t lane = 0;
   std::uint32_t access = kNone;  ///< in Step::accesses; kNone: it is none
   bool operator==(const Mark&) const = default;
@@ -160,7 +160,7 @@ struct Recording {
   std::vector<RecordedBlock> blocks;
   std::vector<RecordedWarp> warps;
   std::vector<Step> steps;
-  std::vector<Mark> marks;  ///< the earlier access of a race first
+  std::vector<Mark> marks;   ///< the earlier access of a race first
   bool begins_late = false;  ///< earlier steps of a warp were forgotten
   bool ends_early = false;   ///< its warps have gone on
   bool operator==(const Recording&) const = default;

@@ -47,8 +47,7 @@ Steps sides(const Recording& recording, const Mark& first, const Mark& second, s
   const Step& two = recording.steps[second.step];
   Steps a = of_warp(recording, one.warp, first.step);
   Steps b = of_warp(recording, two.warp, second.step);
-  const bool same_block =
-      recording.warps.at(one.warp).block == recording.warps.at(two.warp).block;
+  const bool same_block = recording.warps.at(one.warp).block == recording.warps.at(two.warp).block;
   if (same_block) {
     const std::uint32_t interval = std::min(one.interval, two.interval);
     begin_at_barrier(recording, interval, a);
@@ -61,8 +60,7 @@ Steps sides(const Recording& recording, const Mark& first, const Mark& second, s
 }
 
 /// Two accesses of one warp: what led to the first one, and what is between it and the second one.
-Steps between(const Recording& recording, const Mark& first, const Mark& second,
-              std::size_t most) {
+Steps between(const Recording& recording, const Mark& first, const Mark& second, std::size_t most) {
   const std::uint32_t warp = recording.steps[first.step].warp;
   Steps before = of_warp(recording, warp, first.step);
   Steps behind = of_warp(recording, warp, second.step);
@@ -143,7 +141,7 @@ class Folder {
   Recording& recording_;
   std::vector<std::vector<RegisterValues>> values_;  ///< by warp
   std::vector<std::vector<SharedBytes>> stores_;     ///< by block
-  std::vector<char> has_begun_, block_has_begun_;  ///< by warp, by block
+  std::vector<char> has_begun_, block_has_begun_;    ///< by warp, by block
 };
 
 }  // namespace

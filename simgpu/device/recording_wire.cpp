@@ -114,6 +114,11 @@ auto members(Way& way, T& one) -> OnlyOf<Way, T, Wanted> {
 template <typename Way, typename T>
 auto members(Way& way, T& one) -> OnlyOf<Way, T, RegisterValues> {
   way(one.reg), way(one.type), way(one.lanes), way(one.values), way(one.name);
+  way(one.place), way(one.number), way(one.loads), way(one.is_last);
+}
+template <typename Way, typename T>
+auto members(Way& way, T& one) -> OnlyOf<Way, T, LeftOut> {
+  way(one.place), way(one.number);
 }
 template <typename Way, typename T>
 auto members(Way& way, T& one) -> OnlyOf<Way, T, Access> {
@@ -132,11 +137,12 @@ template <typename Way, typename T>
 auto members(Way& way, T& one) -> OnlyOf<Way, T, Step> {
   way(one.warp), way(one.number), way(one.place), way(one.active), way(one.exited);
   way(one.interval), way(one.instructions), way(one.is_barrier), way(one.before);
+  way(one.left_out);
   way(one.others), way(one.registers), way(one.shared), way(one.accesses), way(one.unknown_now);
 }
 template <typename Way, typename T>
 auto members(Way& way, T& one) -> OnlyOf<Way, T, RecordedWarp> {
-  way(one.block), way(one.warp), way(one.registers);
+  way(one.block), way(one.warp), way(one.registers), way(one.left_out);
 }
 template <typename Way, typename T>
 auto members(Way& way, T& one) -> OnlyOf<Way, T, RecordedBlock> {
@@ -185,6 +191,7 @@ class Check {
     for (const RecordedWarp& warp : recording_.warps) {
       require(warp.block < recording_.blocks.size());
       values(warp.registers);
+      places(warp.left_out);
     }
     for (const Step& step : recording_.steps) one(step);
     for (const Mark& mark : recording_.marks) {
@@ -207,8 +214,11 @@ class Check {
   void values(const std::vector<RegisterValues>& all) const {
     for (const RegisterValues& one : all) {
       require(one.type <= kLastValueType && fits(one.lanes, one.values.size()));
-      require(is_among(one.name, recording_.names));
+      require(is_among(one.name, recording_.names) && is_among(one.place, recording_.places));
     }
+  }
+  void places(const std::vector<LeftOut>& all) const {
+    for (const LeftOut& one : all) require(is_among(one.place, recording_.places));
   }
   void stores(const std::vector<SharedBytes>& all) const {
     constexpr std::uint64_t kMostShared = 1u << 20;
@@ -220,6 +230,7 @@ class Check {
   void one(const Step& step) const {
     require(step.warp < recording_.warps.size() && is_among(step.place, recording_.places));
     values(step.before);
+    places(step.left_out);
     values(step.registers);
     stores(step.others);
     stores(step.shared);

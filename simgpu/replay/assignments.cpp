@@ -165,8 +165,9 @@ std::string Assignments::declared_type(const std::string& name, const Context& c
                              before.text == ">" || before.text == "*" || before.text == "&";
     constexpr std::size_t kLongestType = 12;  // tokens
     std::size_t first = i;
-    while (first > context.function_first && i - first < kLongestType && !ends_statement(tokens()[first - 1]) &&
-           tokens()[first - 1].text != "(" && tokens()[first - 1].text != ",") {
+    while (first > context.function_first && i - first < kLongestType &&
+           !ends_statement(tokens()[first - 1]) && tokens()[first - 1].text != "(" &&
+           tokens()[first - 1].text != ",") {
       --first;
     }
     const std::string found = plain_type(tokens(), first, i);

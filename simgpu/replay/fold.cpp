@@ -9,13 +9,15 @@ namespace simgpu::replay {
 
 void add_values(std::vector<RegisterValues>& values, const RegisterValues& written) {
   const auto known = std::ranges::find_if(values, [&](const RegisterValues& one) {
-    return one.reg == written.reg && one.name == written.name;
+    return one.reg == written.reg && one.name == written.name && one.place == written.place;
   });
   if (known == values.end()) {
     values.push_back(written);
     return;
   }
-  RegisterValues merged{written.reg, written.type, known->lanes | written.lanes, {}, written.name};
+  RegisterValues merged = written;
+  merged.lanes |= known->lanes;
+  merged.values.clear();
   std::size_t from_old = 0, from_new = 0;
   for (unsigned lane = 0; lane < kLanes; ++lane) {
     const bool is_old = (known->lanes >> lane & 1U) != 0;
@@ -42,6 +44,22 @@ void add_step(std::vector<RegisterValues>& values, const Step& step) {
   std::erase_if(values, [&](const RegisterValues& one) {
     return one.name != kNone && std::ranges::count(step.unknown_now, one.name) != 0;
   });
+}
+
+void add_left_out(std::vector<LeftOut>& left_out, const std::vector<LeftOut>& later) {
+  for (const LeftOut& one : later) {
+    const auto known = std::ranges::find(left_out, one.place, &LeftOut::place);
+    if (known == left_out.end()) {
+      left_out.push_back(one);
+    } else {
+      known->number = one.number;
+    }
+  }
+}
+
+void add_left_out(std::vector<LeftOut>& left_out, const Step& step) {
+  add_left_out(left_out, step.left_out);
+  if (step.place != kNone) add_left_out(left_out, {{step.place, step.number}});
 }
 
 void add_stores(std::vector<SharedBytes>& stores, const std::vector<SharedBytes>& later) {

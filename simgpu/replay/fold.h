@@ -15,6 +15,10 @@ void add_values(std::vector<RegisterValues>& values, const std::vector<RegisterV
 /// All that a step changes of its warp's registers, on top of `values`.
 void add_step(std::vector<RegisterValues>& values, const Step& step);
 
+/// Where the warp was in a step, and in those that were left out before it.
+void add_left_out(std::vector<LeftOut>& left_out, const Step& step);
+void add_left_out(std::vector<LeftOut>& left_out, const std::vector<LeftOut>& later);
+
 /// Stores on top of earlier ones.
 void add_stores(std::vector<SharedBytes>& stores, const std::vector<SharedBytes>& later);
 

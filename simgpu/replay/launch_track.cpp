@@ -60,6 +60,26 @@ std::size_t bytes_of(const Step& step) {
   return bytes;
 }
 
+/// Types that a variable of the source does not tell apart are the same.
+ValueType sort_of(ValueType type) {
+  if (type == ValueType::s32) return ValueType::u32;
+  return type == ValueType::s64 ? ValueType::u64 : type;
+}
+
+/// Where the values of a step come from.
+void note_origins(Step& step) {
+  const auto loads = std::ranges::count(step.accesses, Action::load, &Access::action);
+  for (std::size_t i = 0; i < step.registers.size(); ++i) {
+    RegisterValues& values = step.registers[i];
+    values.place = step.place;
+    values.number = step.number;
+    values.loads = static_cast<std::uint32_t>(loads);
+    values.is_last = std::none_of(
+        step.registers.begin() + static_cast<std::ptrdiff_t>(i) + 1, step.registers.end(),
+        [&](const RegisterValues& later) { return sort_of(later.type) == sort_of(values.type); });
+  }
+}
+
 /// A barrier for warps, rather than for lanes.
 bool is_block_barrier(std::string_view spelling) {
   return spelling.starts_with("bar") && spelling.find("warp") == std::string_view::npos;
@@ -196,6 +216,7 @@ void LaunchTrack::close(WarpTrack& track) {
   if (!track.open) return;
   Kept kept = *std::exchange(track.open, std::nullopt);
   kept.step.shared = blocks_[track.block].own.take_runs();
+  note_origins(kept.step);
   kept.bytes = bytes_of(kept.step);
   bytes_ += kept.bytes;
   kept_.push_back(std::move(kept));
@@ -211,6 +232,7 @@ void LaunchTrack::forget_oldest(WarpTrack& track) {
   track.kept.pop_front();
   track.forgot = true;
   add_step(track.start, oldest->step);
+  add_left_out(track.left_out, oldest->step);
   std::vector<SharedBytes> stores = std::move(oldest->step.others);
   add_stores(stores, oldest->step.shared);
   if (oldest == kept_.begin()) {
@@ -407,6 +429,7 @@ Recording LaunchTrack::finish(const std::vector<StepMark>& marks) {
   }
   for (std::size_t i = 0; i < warps_.size(); ++i) {
     recording.warps[i].registers = std::move(warps_[i].start);
+    recording.warps[i].left_out = std::move(warps_[i].left_out);
     recording.begins_late = recording.begins_late || warps_[i].forgot;
   }
   for (std::size_t i = 0; i < blocks_.size(); ++i) {

@@ -86,6 +86,7 @@ class LaunchTrack {
     bool ended_by_barrier = false;
     std::deque<std::list<Kept>::iterator> kept{};
     std::vector<RegisterValues> start{};
+    std::vector<LeftOut> left_out{};
     bool forgot = false;
   };
 

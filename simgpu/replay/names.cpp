@@ -47,6 +47,7 @@ class Namer {
 
   void all() {
     for (std::uint32_t file = 0; file < recording_.files.size(); ++file) describe(file);
+    for (RecordedWarp& warp : recording_.warps) name_start(warp.registers, warp.left_out);
     for (Step& step : recording_.steps) name(step);
   }
 
@@ -57,9 +58,8 @@ class Namer {
   };
 
   bool is_used(std::uint32_t file) const {
-    return std::ranges::any_of(recording_.steps, [&](const Step& step) {
-      return step.place != kNone && recording_.places[step.place].file == file;
-    });
+    return std::ranges::any_of(recording_.places,
+                               [&](const Place& place) { return place.file == file; });
   }
 
   /// What its declarations say of the kernel's arguments and shared arrays.
@@ -99,41 +99,71 @@ class Namer {
     return known->second;
   }
 
-  void name(Step& step) {
-    if (step.place == kNone) return;
-    const Place& place = recording_.places[step.place];
+  /// What a line does; nullptr where its source is not known.
+  const LineEffects* effects_of(std::uint32_t place_number) {
+    if (place_number == kNone) return nullptr;
+    const Place& place = recording_.places[place_number];
     const auto file = files_.find(place.file);
-    if (file == files_.end() || !file->second.assignments) return;
+    if (file == files_.end() || !file->second.assignments) return nullptr;
     const auto [known, is_new] = file->second.lines.try_emplace(place.line);
     if (is_new) known->second = file->second.assignments->of_line(place.line);
-    const LineEffects& effects = known->second;
-    std::set<std::string> unknown = effects.changed;
-    if (effects.assigned && !is_unrolled(step, effects)) {
-      const RegisterValues* const value = last_value(step, effects.type);
-      if (value != nullptr) {
-        unknown.erase(*effects.assigned);
-        RegisterValues named = *value;
-        named.name = number_of(place, *effects.assigned);
-        named.type = shown_type(named.type, effects.type);
-        step.registers.push_back(std::move(named));
+    return &known->second;
+  }
+
+  /// The value as that of the variable which its line assigns; nothing where that is not certain.
+  /// Several iterations of a loop in one step are not: nobody knows which one came last.
+  std::optional<RegisterValues> named(const RegisterValues& value) {
+    const LineEffects* const effects = value.is_last ? effects_of(value.place) : nullptr;
+    if (effects == nullptr || !effects->assigned || !fits(value.type, effects->type)) return {};
+    if (effects->loads && value.loads > *effects->loads) return {};
+    RegisterValues result = value;
+    result.name = number_of(recording_.places[value.place], *effects->assigned);
+    result.type = shown_type(value.type, effects->type);
+    return result;
+  }
+
+  /// Variables that have, behind a step at a place, values that nobody knows.
+  std::set<std::uint32_t> changed_at(std::uint32_t place) {
+    std::set<std::uint32_t> changed;
+    const LineEffects* const effects = effects_of(place);
+    if (effects == nullptr) return changed;
+    for (const std::string& name : effects->changed) {
+      changed.insert(number_of(recording_.places[place], name));
+    }
+    return changed;
+  }
+
+  void name(Step& step) {
+    name_start(step.before, step.left_out);
+    std::set<std::uint32_t> unknown = changed_at(step.place);
+    std::vector<RegisterValues> added;
+    for (const RegisterValues& value : step.registers) {
+      auto result = named(value);
+      if (!result) continue;
+      unknown.erase(result->name);
+      added.push_back(*std::move(result));
+    }
+    step.registers.insert(step.registers.end(), added.begin(), added.end());
+    step.unknown_now.assign(unknown.begin(), unknown.end());
+  }
+
+  /// What steps that were left out have written, unless a later one of them has changed it.
+  void name_start(std::vector<RegisterValues>& values, const std::vector<LeftOut>& left_out) {
+    std::map<std::uint32_t, std::uint64_t> changed;  // by name: the last step that did
+    for (const LeftOut& one : left_out) {
+      for (const std::uint32_t name : changed_at(one.place)) {
+        changed[name] = std::max(changed[name], one.number);
       }
     }
-    for (const std::string& changed : unknown) {
-      step.unknown_now.push_back(number_of(place, changed));
+    std::vector<RegisterValues> added;
+    for (const RegisterValues& value : values) {
+      auto result = named(value);
+      if (!result) continue;
+      const auto last = changed.find(result->name);
+      const bool is_stale = last != changed.end() && last->second > value.number;
+      if (!is_stale) added.push_back(*std::move(result));
     }
-  }
-
-  /// Several iterations are one step, of which nobody knows which one came last.
-  static bool is_unrolled(const Step& step, const LineEffects& effects) {
-    const auto loads = std::ranges::count(step.accesses, Action::load, &Access::action);
-    return effects.loads && static_cast<std::size_t>(loads) > *effects.loads;
-  }
-
-  static const RegisterValues* last_value(const Step& step, std::string_view type) {
-    for (std::size_t i = step.registers.size(); i-- > 0;) {
-      if (fits(step.registers[i].type, type)) return &step.registers[i];
-    }
-    return nullptr;
+    values.insert(values.end(), added.begin(), added.end());
   }
 
   Recording& recording_;

@@ -38,7 +38,20 @@ struct RegisterValues {
   /// The variable of the source that the value is, in Recording::names; kNone where that is not
   /// certain.
   std::uint32_t name = kNone;
+  /// Which step wrote it: RegisterValues of one register may be of several steps, the last one
+  /// last.
+  std::uint32_t place = kNone;  ///< in Recording::places
+  std::uint64_t number = 0;     ///< Step::number
+  std::uint32_t loads = 0;      ///< of that step
+  bool is_last = false;         ///< what that step wrote last of the type
   bool operator==(const RegisterValues&) const = default;
+};
+
+/// Where a warp was while its steps were left out.
+struct LeftOut {
+  std::uint32_t place = kNone;  ///< in Recording::places
+  std::uint64_t number = 0;     ///< Step::number of the last step there
+  bool operator==(const LeftOut&) const = default;
 };
 
 enum class Space : std::uint8_t { shared, global, local };
@@ -94,6 +107,7 @@ struct Step {
   std::uint32_t instructions = 0;
   bool is_barrier = false;                 ///< its last instruction is a barrier
   std::vector<RegisterValues> before;      ///< what steps that were left out before it had written
+  std::vector<LeftOut> left_out;           ///< these steps
   std::vector<SharedBytes> others;         ///< stored meanwhile, by other warps or such steps
   std::vector<RegisterValues> registers;   ///< what it wrote
   std::vector<SharedBytes> shared;         ///< likewise
@@ -107,6 +121,7 @@ struct RecordedWarp {
   std::uint32_t block = 0;                ///< in Recording::blocks
   std::uint32_t warp = 0;                 ///< within the block
   std::vector<RegisterValues> registers;  ///< as the first step finds them
+  std::vector<LeftOut> left_out;          ///< steps before it
   bool operator==(const RecordedWarp&) const = default;
 };
 

@@ -99,12 +99,14 @@ class Folder {
   explicit Folder(Recording& recording)
       : recording_(recording),
         values_(recording.warps.size()),
+        left_out_(recording.warps.size()),
         stores_(recording.blocks.size()),
         has_begun_(recording.warps.size()),
         block_has_begun_(recording.blocks.size()) {}
 
   void leave_out(const Step& step) {
     add_step(values_[step.warp], step);
+    add_left_out(left_out_[step.warp], step);
     std::vector<SharedBytes>& stores = stores_[block_of(step)];
     add_stores(stores, step.others);
     add_stores(stores, step.shared);
@@ -120,14 +122,19 @@ class Folder {
 
   void hand_on(Step& step) {
     std::vector<RegisterValues> values = std::exchange(values_[step.warp], {});
+    std::vector<LeftOut> left_out = std::exchange(left_out_[step.warp], {});
     std::vector<SharedBytes> stores = std::exchange(stores_[block_of(step)], {});
     if (std::exchange(has_begun_[step.warp], 1) == 0) {
       auto& start = recording_.warps[step.warp].registers;
       add_values(start, values);
       add_values(start, std::exchange(step.before, {}));
+      add_left_out(left_out, std::exchange(step.left_out, {}));
+      add_left_out(recording_.warps[step.warp].left_out, left_out);
     } else {
       add_values(values, step.before);
+      add_left_out(left_out, step.left_out);
       step.before = std::move(values);
+      step.left_out = std::move(left_out);
     }
     add_stores(stores, step.others);
     if (std::exchange(block_has_begun_[block_of(step)], 1) == 0) {
@@ -140,6 +147,7 @@ class Folder {
 
   Recording& recording_;
   std::vector<std::vector<RegisterValues>> values_;  ///< by warp
+  std::vector<std::vector<LeftOut>> left_out_;       ///< by warp
   std::vector<std::vector<SharedBytes>> stores_;     ///< by block
   std::vector<char> has_begun_, block_has_begun_;    ///< by warp, by block
 };

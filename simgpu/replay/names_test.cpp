@@ -121,21 +121,21 @@ Recording with_start(std::uint32_t written_at, std::vector<LeftOut> left_out) {
   return recording;
 }
 
-constexpr const char* kSource =
+constexpr const char* kFewLines =
     "__global__ void f(float* a, int n) {\nfloat x = a[0];\nif (n) x = 2;\na[1] = x;\n}\n";
 
-std::optional<std::string> source_of(const std::string&) { return kSource; }
+std::optional<std::string> few_lines(const std::string&) { return kFewLines; }
 
 TEST(Named, WhatWasWrittenBeforeTheFirstStepHasItsNameToo) {
   Recording recording = with_start(2, {{1, 5}});
-  name_values(recording, source_of);
+  name_values(recording, few_lines);
   ASSERT_EQ(recording.names, (std::vector<std::string>{"x"}));
   EXPECT_EQ(recording.warps[0].registers.back().name, 0U);
 }
 
 TEST(Named, NotWhenALaterLineMayHaveChangedIt) {
   Recording recording = with_start(2, {{1, 5}, {2, 8}});
-  name_values(recording, source_of);
+  name_values(recording, few_lines);
   for (const RegisterValues& value : recording.warps[0].registers) EXPECT_EQ(value.name, kNone);
 }
 

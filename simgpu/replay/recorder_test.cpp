@@ -144,8 +144,9 @@ TEST_F(Recorded, StepsOfABranchHaveTheLanesThatTakeIt) {
   for (const Step& step : recording.steps) {
     const bool is_inside = step.place != kNone && recording.places[step.place].line == inside;
     for (const Access& access : step.accesses) {
-      if (is_inside) EXPECT_EQ(access.lanes & ~0x1FU, 0U);
-      any = any || is_inside;
+      if (!is_inside) continue;
+      EXPECT_EQ(access.lanes & ~0x1FU, 0U);
+      any = true;
     }
   }
   EXPECT_TRUE(any);

@@ -33,8 +33,8 @@ inline constexpr ValueType kLastValueType = ValueType::u64;
 struct RegisterValues {
   std::uint32_t reg = 0;  ///< as LoweredKernel::registers numbers them
   ValueType type = ValueType::unknown;
-  std::uint32_t lanes = 0;            ///< bit i: lane i has a value
-  std::vector<std::uint64_t> values;  ///< of these lanes, in order
+  std::uint32_t lanes = 0;              ///< bit i: lane i has a value
+  std::vector<std::uint64_t> values{};  ///< of these lanes, in order
   /// The variable of the source that the value is, in Recording::names; kNone where that is not
   /// certain.
   std::uint32_t name = kNone;
@@ -72,7 +72,7 @@ struct Access {
   std::uint32_t lanes = 0;
   /// Of these lanes, in order: in shared and local memory from its beginning, in global memory from
   /// the beginning of the allocation.
-  std::vector<std::uint64_t> addresses;
+  std::vector<std::uint64_t> addresses{};
   std::uint32_t allocation = kNone;  ///< in Recording::allocations, of the first lane
   bool operator==(const Access&) const = default;
 };
@@ -80,7 +80,7 @@ struct Access {
 /// Bytes of shared memory that a warp has stored.
 struct SharedBytes {
   std::uint32_t first = 0;
-  std::vector<std::uint8_t> bytes;
+  std::vector<std::uint8_t> bytes{};
   std::uint32_t warp = kNone;   ///< who stored them; kNone: nobody in the block
   std::uint32_t place = kNone;  ///< in Recording::places
   bool operator==(const SharedBytes&) const = default;
@@ -91,7 +91,7 @@ struct Place {
   std::uint32_t file = 0;  ///< in Recording::files
   std::uint32_t line = 0;
   /// The calls by which the place was inlined into the kernel, the innermost first.
-  std::vector<InlinedCall> inlined_at;
+  std::vector<InlinedCall> inlined_at{};
   bool operator==(const Place&) const = default;
 };
 
@@ -105,35 +105,37 @@ struct Step {
   std::uint32_t exited = 0;     ///< lanes that have returned from the kernel, or never existed
   std::uint32_t interval = 0;   ///< barriers that the block has passed
   std::uint32_t instructions = 0;
-  bool is_barrier = false;                 ///< its last instruction is a barrier
-  std::vector<RegisterValues> before;      ///< what steps that were left out before it had written
-  std::vector<LeftOut> left_out;           ///< these steps
-  std::vector<SharedBytes> others;         ///< stored meanwhile, by other warps or such steps
-  std::vector<RegisterValues> registers;   ///< what it wrote
-  std::vector<SharedBytes> shared;         ///< likewise
-  std::vector<Access> accesses;            ///< in order
-  std::vector<std::uint32_t> unknown_now;  ///< Recording::names whose values nobody knows behind it
+  bool is_barrier = false;                  ///< its last instruction is a barrier
+  std::vector<RegisterValues> before{};     ///< what steps that were left out before it had written
+  std::vector<LeftOut> left_out{};          ///< these steps
+  std::vector<SharedBytes> others{};        ///< stored meanwhile, by other warps or such steps
+  std::vector<RegisterValues> registers{};  ///< what it wrote
+  std::vector<SharedBytes> shared{};        ///< likewise
+  std::vector<Access> accesses{};           ///< in order
+  std::vector<std::uint32_t>
+      unknown_now{};  ///< Recording::names whose values nobody knows behind it
   bool operator==(const Step&) const = default;
 };
 
 /// A warp that was recorded.
 struct RecordedWarp {
-  std::uint32_t block = 0;                ///< in Recording::blocks
-  std::uint32_t warp = 0;                 ///< within the block
-  std::vector<RegisterValues> registers;  ///< as the first step finds them
-  std::vector<LeftOut> left_out;          ///< steps before it
+  std::uint32_t block = 0;                  ///< in Recording::blocks
+  std::uint32_t warp = 0;                   ///< within the block
+  std::vector<RegisterValues> registers{};  ///< as the first step finds them
+  std::vector<LeftOut> left_out{};          ///< steps before it
   bool operator==(const RecordedWarp&) const = default;
 };
 
 /// A block of which a warp was recorded.
 struct RecordedBlock {
   Dim3 index{0, 0, 0};
-  std::vector<SharedBytes> shared;  ///< as the first step finds it; what nobody stored is left out
+  std::vector<SharedBytes>
+      shared{};  ///< as the first step finds it; what nobody stored is left out
   bool operator==(const RecordedBlock&) const = default;
 };
 
 struct SharedArray {
-  std::string name;
+  std::string name{};
   std::uint32_t offset = 0, bytes = 0;
   std::string element{};                 ///< its type in the source, "float"; empty: unknown
   std::vector<std::uint32_t> extents{};  ///< of its dimensions, outermost first; empty: unknown
@@ -142,14 +144,14 @@ struct SharedArray {
 
 struct RecordedAllocation {
   std::uint64_t address = 0, bytes = 0;
-  std::string label;
+  std::string label{};
   bool operator==(const RecordedAllocation&) const = default;
 };
 
 struct Parameter {
-  std::string name;  ///< empty: unknown
-  std::string type;  ///< as in the source; empty: unknown
-  std::vector<std::uint8_t> bytes;
+  std::string name{};  ///< empty: unknown
+  std::string type{};  ///< as in the source; empty: unknown
+  std::vector<std::uint8_t> bytes{};
   bool operator==(const Parameter&) const = default;
 };
 
@@ -163,21 +165,21 @@ struct Mark {
 
 /// Steps of some warps of one launch, in the order in which the simulator executed them.
 struct Recording {
-  std::string kernel;  ///< demangled
+  std::string kernel{};  ///< demangled
   Dim3 grid, block;
   std::uint32_t shared_bytes = 0;
-  std::vector<Parameter> parameters;
-  std::vector<SharedArray> arrays;
-  std::vector<RecordedAllocation> allocations;
-  std::vector<std::string> files;
-  std::vector<Place> places;
-  std::vector<std::string> names;  ///< of variables
-  std::vector<RecordedBlock> blocks;
-  std::vector<RecordedWarp> warps;
-  std::vector<Step> steps;
-  std::vector<Mark> marks;   ///< the earlier access of a race first
-  bool begins_late = false;  ///< earlier steps of a warp were forgotten
-  bool ends_early = false;   ///< its warps have gone on
+  std::vector<Parameter> parameters{};
+  std::vector<SharedArray> arrays{};
+  std::vector<RecordedAllocation> allocations{};
+  std::vector<std::string> files{};
+  std::vector<Place> places{};
+  std::vector<std::string> names{};  ///< of variables
+  std::vector<RecordedBlock> blocks{};
+  std::vector<RecordedWarp> warps{};
+  std::vector<Step> steps{};
+  std::vector<Mark> marks{};  ///< the earlier access of a race first
+  bool begins_late = false;   ///< earlier steps of a warp were forgotten
+  bool ends_early = false;    ///< its warps have gone on
   bool operator==(const Recording&) const = default;
 };
 

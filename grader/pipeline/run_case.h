@@ -70,6 +70,13 @@ class CaseRunner {
   /// @param timed as it is timed, with the checkers off
   CaseRun run(const NumberedCase& numbered, bool timed);
 
+  /// The first call of a case once more, unjudged.
+  struct Again {
+    Problem problem;
+    RunOutcome outcome;
+  };
+  Again run_again(const NumberedCase& numbered, const std::optional<RecordingRequest>& recording);
+
  private:
   CaseSeeds seeds_of(const std::string& draw) const;
   Problem problem_of(const CaseSpec& spec, const std::string& draw) const;

@@ -21,6 +21,7 @@
 #include "simgpu/device/activity_wire.h"
 #include "simgpu/device/origins_wire.h"
 #include "simgpu/device/protocol.h"
+#include "simgpu/device/recording_wire.h"
 #include "simgpu/device/wire.h"
 #include "simgpu/memory/descriptor.h"
 
@@ -361,6 +362,20 @@ SettledBytes DeviceProcess::settled() {
     for (ByteRange& stored : settled.of_grid) stored = reader.get<ByteRange>();
     if (reader.empty()) return settled;
     while (!reader.empty()) settled.ranges.push_back(reader.get<ByteRange>());
+  }
+}
+
+void DeviceProcess::record(const replay::Wanted& wanted) {
+  impl_->call(ControlOperation::record, encode(wanted));
+}
+
+replay::Recorded DeviceProcess::recorded() {
+  const std::vector<std::byte> bytes = impl_->collected(ControlOperation::recorded, {});
+  try {
+    return decode_recorded(bytes);
+  } catch (const std::exception& error) {
+    throw DeviceProcessError(
+        fmt::format("the device process sent a broken recording: {}", error.what()));
   }
 }
 

@@ -11,6 +11,7 @@
 
 #include "simgpu/machine_code/assembler.h"
 #include "simgpu/provenance/origin_report.h"
+#include "simgpu/replay/recording.h"
 #include "simgpu/report.h"
 #include "simgpu/settled_bytes.h"
 
@@ -90,6 +91,10 @@ class DeviceProcess {
   void mark();
   /// What the guest has allocated and not freed is among the findings of the next collect().
   void report_end();
+  /// Launches from now on are recorded, which makes them slower by far. Checkers have to be on.
+  void record(const replay::Wanted& wanted);
+  /// What came of it.
+  replay::Recorded recorded();
   /// Waits for all work, and tells what happened since mark(). Until the next mark() no guest is
   /// served: what comes behind the records neither counts nor changes what is read.
   Activity collect();

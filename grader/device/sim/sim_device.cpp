@@ -92,6 +92,19 @@ void collect_call(simgpu::DeviceProcess& device, const RunRequest& request,
   }
 }
 
+/// Has the device record what is asked for, by the addresses that it has here.
+void record(simgpu::DeviceProcess& device, const RunRequest& request,
+            const std::vector<std::uint64_t>& addresses) {
+  if (!request.recording) return;
+  simgpu::replay::Wanted wanted = request.recording->wanted;
+  if (const auto& element = request.recording->element) {
+    const Tensor& tensor = request.problem->tensors.at(element->tensor);
+    wanted.bytes = size_of(tensor.type);
+    wanted.address = addresses.at(element->tensor) + element->element * wanted.bytes;
+  }
+  device.record(wanted);
+}
+
 RunOutcome run_once(const DeviceOptions& options, const gpu_spec::GpuSpec& gpu,
                     const RunRequest& request) {
   // Sampled runs are about times, like timed ones.
@@ -134,6 +147,7 @@ RunOutcome run_once(const DeviceOptions& options, const gpu_spec::GpuSpec& gpu,
   if (follows_origins(request)) device.follow_origins();
   device.mark();
   note_callers_work(device, request, addresses);
+  record(device, request, addresses);
   const std::optional<Reply> reply = guest.call(call);
   RunOutcome outcome;
   outcome.keeps_records = true;
@@ -150,6 +164,7 @@ RunOutcome run_once(const DeviceOptions& options, const gpu_spec::GpuSpec& gpu,
   }
   classify(reply, guest.talked_nonsense(), guest.end(), outcome);
   if (outcome.outputs.empty()) collect_call(device, request, addresses, outcome);
+  if (request.recording) outcome.recorded = device.recorded();
   if (second && outcome.end == RunOutcome::End::returned) collect_second(device, *second, outcome);
   settle_time(request, outcome);
   return outcome;

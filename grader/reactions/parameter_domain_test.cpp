@@ -56,9 +56,9 @@ TEST(ParameterDomainTest, RelationsOfAllCasesStay) {
       {values({{"keys", 10}, {"queries", 1}, {"heads", 6}, {"groups", 2}}),
        values({{"keys", 21}, {"queries", 21}, {"heads", 15}, {"groups", 5}}),
        values({{"keys", 7}, {"queries", 1}, {"heads", 21}, {"groups", 1}})});
-  EXPECT_TRUE(domain.allows(values({{"keys", 9}, {"queries", 3}, {"heads", 20}, {"groups", 4}})));
-  EXPECT_FALSE(domain.allows(values({{"keys", 9}, {"queries", 10}, {"heads", 20}, {"groups", 4}})));
-  EXPECT_FALSE(domain.allows(values({{"keys", 9}, {"queries", 3}, {"heads", 19}, {"groups", 4}})));
+  EXPECT_TRUE(domain.allows(values({{"keys", 9}, {"queries", 3}, {"heads", 18}, {"groups", 3}})));
+  EXPECT_FALSE(domain.allows(values({{"keys", 9}, {"queries", 18}, {"heads", 18}, {"groups", 3}})));
+  EXPECT_FALSE(domain.allows(values({{"keys", 9}, {"queries", 3}, {"heads", 18}, {"groups", 4}})));
 }
 
 TEST(ParameterDomainTest, AZeroAndWhatNeverChangesStay) {

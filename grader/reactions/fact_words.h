@@ -1,7 +1,7 @@
 #pragma once
 
+#include "grader/reactions/cause_search.h"
 #include "grader/reactions/facts.h"
-#include "grader/reactions/search.h"
 
 namespace rooflab {
 

@@ -75,10 +75,17 @@ class ElementFacts {
     for (const Together& together : effects_) {
       const Slice& slice = together.slice;
       AxisSets& sets = axes_[{slice.tensor, slice.axis}];
-      ++sets.coordinates;
-      if (together.is_due()) sets.due.push_back(slice.coordinate);
-      if (together.is_missing()) sets.missing.push_back(slice.coordinate);
-      if (together.is_further()) sets.further.push_back(slice.coordinate);
+      for (std::int64_t at = slice.first; at < slice.first + slice.count; ++at) {
+        ++sets.coordinates;
+        if (together.is_due()) sets.due.push_back(at);
+        if (together.is_missing()) sets.missing.push_back(at);
+        if (together.is_further()) sets.further.push_back(at);
+      }
+    }
+    for (auto& [of, sets] : axes_) {
+      for (auto* coordinates : {&sets.due, &sets.missing, &sets.further}) {
+        std::ranges::sort(*coordinates);
+      }
     }
   }
 
@@ -186,7 +193,10 @@ class ElementFacts {
       if (!together.is_due()) continue;
       const auto weight = together.weight();
       if (!weight) return {};
-      weights[{together.slice.tensor, together.slice.axis}][together.slice.coordinate] = *weight;
+      const Slice& slice = together.slice;
+      for (std::int64_t at = slice.first; at < slice.first + slice.count; ++at) {
+        weights[{slice.tensor, slice.axis}][at] = *weight;
+      }
     }
     std::vector<ReactionFact> facts;
     std::map<std::size_t, std::vector<ReactionFact>> by_tensor;

@@ -15,13 +15,15 @@ namespace rooflab {
 /// The contents of every tensor of a problem after a call, in order.
 using Outputs = std::vector<std::vector<std::byte>>;
 
-/// Calls a submission, once for each problem; fewer outputs where a call did not end well.
-using CallAll = std::function<std::vector<Outputs>(const std::vector<Problem>&)>;
+/// Calls a submission in one process, once for each of `count` problems; fewer outputs where a call
+/// did not end well.
+using CallAll = std::function<std::vector<Outputs>(std::size_t count,
+                                                   const std::function<Problem(std::size_t)>&)>;
 
-/// A slice of an input: the elements with one coordinate along an axis.
+/// Part of an input: the elements with one of `count` coordinates along an axis.
 struct Slice {
   std::size_t tensor = 0, axis = 0;
-  std::int64_t coordinate = 0;
+  std::int64_t first = 0, count = 1;
 };
 
 /// What a value does that is computed from an input, once a slice of it is another.
@@ -50,18 +52,23 @@ enum class SliceChange : std::uint8_t {
   doubled,
 };
 
-/// The most slices that are worth a call each.
-inline constexpr std::size_t kMostSlices = 400;
+/// What is measured, and how.
+struct ReactionRequest {
+  const Problem& problem;
+  const Oracle& oracle;
+  const CallAll& call;
+  SliceChange change = SliceChange::zeroed;
+  std::vector<ElementPlace> elements;  ///< of outputs, to look at
+  std::size_t most_slices = 400;       ///< each costs a call
+  /// Another problem of the same sizes, with what the submission made of it when it was its
+  /// process's first: one that keeps results from call to call is not measured.
+  const Problem& control;
+  const Outputs& control_outputs;
+};
 
-/// All slices of inputs that can be changed, along axes with more than one coordinate, and of
-/// others as a whole; nothing where these are more than kMostSlices.
-std::vector<Slice> slices_of(const Problem& problem);
-
-/// Changes slice after slice. Nothing where the submission does not come through that, or an
-/// element is not a number.
-/// @param elements of outputs, to look at
-std::optional<Reactions> measure_reactions(const Problem& problem, const Oracle& oracle,
-                                           const CallAll& call, SliceChange change,
-                                           const std::vector<ElementPlace>& elements);
+/// Changes slice after slice of the inputs that can be changed. Long axes are cut into pieces, and
+/// those of which the submission makes something else than the oracle into single coordinates.
+/// Nothing where the submission does not come through that, or an element is not a number.
+std::optional<Reactions> measure_reactions(const ReactionRequest& request);
 
 }  // namespace rooflab

@@ -14,12 +14,15 @@
 /// oracle make of other inputs.
 namespace rooflab {
 
-/// What a search works with. A problem is small: it is posed some hundred times.
+/// What a search works with.
 struct ReactionTools {
   const Oracle& oracle;
   AxisNames axes;
-  /// The case's problem (0), and others of the same sizes whose inputs are drawn anew.
-  std::function<Problem(int draw)> draw;
+  /// Parameters of problems of which one may be wrong, the smallest first. The last is that of the
+  /// case which failed.
+  std::vector<Values> candidates;
+  /// A problem of these parameters: 0, or another number for other inputs.
+  std::function<Problem(const Values& parameters, int draw)> draw;
   CallAll call;
   /// The outputs that are wrong.
   std::function<std::vector<TensorCheck>(const Problem&, const Outputs&)> compare;
@@ -34,6 +37,7 @@ struct FoundCause {
   std::string message;
   std::vector<std::string> evidence;
   std::string help;
+  Values parameters = {};  ///< of the problem that showed it
   /// The load that a fact is about; no line where nobody knows.
   std::string file = {};
   unsigned line = 0;

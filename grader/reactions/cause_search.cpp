@@ -1,4 +1,4 @@
-#include "grader/reactions/search.h"
+#include "grader/reactions/cause_search.h"
 
 #include <fmt/format.h>
 
@@ -22,6 +22,7 @@ constexpr std::size_t kElements = 3;
 /// One draw of the inputs, and what the submission made of it.
 struct Trial {
   Problem problem;
+  Outputs outputs;
   std::vector<Expected> expected;
   std::vector<TensorCheck> wrong;
 };
@@ -44,21 +45,33 @@ class Search {
   explicit Search(const ReactionTools& tools) : tools_(tools) {}
 
   std::optional<FoundCause> run() {
-    if (!try_draw(0) || !try_draw(1)) return std::nullopt;
-    if (auto cause = of_another_problem()) return cause;
-    return of_reactions();
+    if (!find_smallest()) return std::nullopt;
+    auto cause = of_another_problem();
+    if (!cause) cause = of_reactions();
+    if (cause) cause->parameters = trials_.front().problem.parameters;
+    return cause;
   }
 
  private:
+  /// The smallest candidate that is wrong, with two draws of the inputs.
+  bool find_smallest() {
+    for (const Values& parameters : tools_.candidates) {
+      trials_.clear();
+      if (try_draw(parameters, 0) && try_draw(parameters, 1)) return true;
+    }
+    return false;
+  }
+
   /// False where the submission does not come through, or is right.
-  bool try_draw(int draw) {
+  bool try_draw(const Values& parameters, int draw) {
     Trial trial;
-    trial.problem = tools_.draw(draw);
-    const std::vector<Outputs> outputs = tools_.call({trial.problem});
+    trial.problem = tools_.draw(parameters, draw);
+    std::vector<Outputs> outputs = tools_.call(1, [&](std::size_t) { return trial.problem; });
     if (outputs.size() != 1) return false;
-    trial.expected = tools_.oracle.expect(trial.problem);
     trial.wrong = tools_.compare(trial.problem, outputs.front());
     if (trial.wrong.empty()) return false;
+    trial.expected = tools_.oracle.expect(trial.problem);
+    trial.outputs = std::move(outputs.front());
     trials_.push_back(std::move(trial));
     return true;
   }
@@ -125,13 +138,31 @@ class Search {
     return {};
   }
 
+  /// A call each, which all together should take about a second where the GPU is simulated.
+  std::size_t most_slices() const {
+    constexpr double kMostFlops = 2e7;
+    constexpr std::size_t kMost = 400;
+    double flops = 1;
+    for (const auto& [peak, count] : tools_.oracle.work(trials_[0].problem.parameters).flops) {
+      flops += count;
+    }
+    return static_cast<std::size_t>(std::min<double>(kMost, kMostFlops / flops));
+  }
+
   std::optional<FoundCause> of_reactions() const {
     const std::vector<ElementPlace> elements = wrong_elements();
     std::vector<ReactionFact> facts;
     for (const SliceChange change : {SliceChange::zeroed, SliceChange::doubled}) {
       const Trial& trial = trials_[facts.size()];
-      const auto reactions =
-          measure_reactions(trial.problem, tools_.oracle, tools_.call, change, elements);
+      const Trial& other = trials_[1 - facts.size()];
+      const auto reactions = measure_reactions({.problem = trial.problem,
+                                                .oracle = tools_.oracle,
+                                                .call = tools_.call,
+                                                .change = change,
+                                                .elements = elements,
+                                                .most_slices = most_slices(),
+                                                .control = other.problem,
+                                                .control_outputs = other.outputs});
       if (!reactions) return std::nullopt;
       const auto fact = find_fact({*reactions});
       if (!fact) return std::nullopt;

@@ -1,4 +1,4 @@
-#include "grader/reactions/search.h"
+#include "grader/reactions/cause_search.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -15,18 +15,18 @@ namespace {
 
 using ::testing::HasSubstr;
 
-using Numbers = std::vector<double>;
+using Reals = std::vector<double>;
 /// The output of a problem's inputs, in their order, and its real parameter.
-using Function = std::function<Numbers(const std::vector<Numbers>& inputs, double scale)>;
+using Function = std::function<Reals(const std::vector<Reals>& inputs, double scale)>;
 
 constexpr std::int64_t kRows = 5, kDepth = 12, kColumns = 9;
 
-Numbers numbers_of(const Tensor& tensor) {
-  Numbers numbers;
+Reals reals_of(const Tensor& tensor) {
+  Reals reals;
   for (std::size_t i = 0; i < static_cast<std::size_t>(tensor.elements()); ++i) {
-    numbers.push_back(element_at(tensor.type, tensor.data, i));
+    reals.push_back(element_at(tensor.type, tensor.data, i));
   }
-  return numbers;
+  return reals;
 }
 
 /// y = scale * a * b + bias, with sizes that differ.
@@ -57,9 +57,9 @@ class MatrixOracle : public Oracle {
   }
 
   std::vector<Expected> expect(const Problem& problem) const override {
-    std::vector<Numbers> inputs;
+    std::vector<Reals> inputs;
     for (const Tensor& tensor : problem.tensors) {
-      if (tensor.role != Role::output) inputs.push_back(numbers_of(tensor));
+      if (tensor.role != Role::output) inputs.push_back(reals_of(tensor));
     }
     const double scale = std::get<double>(problem.parameters.at("scale"));
     Expected y{"y", function_(inputs, scale), {}, {}};
@@ -72,14 +72,14 @@ class MatrixOracle : public Oracle {
 };
 
 /// What a formula makes of each element.
-Numbers each(const std::function<double(std::int64_t row, std::int64_t column)>& element) {
-  Numbers y;
+Reals each(const std::function<double(std::int64_t row, std::int64_t column)>& element) {
+  Reals y;
   for (std::int64_t i = 0; i < kRows * kColumns; ++i)
     y.push_back(element(i / kColumns, i % kColumns));
   return y;
 }
 
-Numbers right(const std::vector<Numbers>& in, double scale) {
+Reals right(const std::vector<Reals>& in, double scale) {
   return each([&](std::int64_t i, std::int64_t j) {
     double sum = 0;
     for (std::int64_t k = 0; k < kDepth; ++k)
@@ -109,13 +109,14 @@ std::optional<FoundCause> cause_of(const Function& function, const AxisNames& ax
   const MatrixOracle oracle(right);
   const MatrixOracle wrong(function);
   const Values parameters{{"scale", 0.5}};
-  const CallAll call = [&](const std::vector<Problem>& problems) {
+  const CallAll call = [&](std::size_t count, const std::function<Problem(std::size_t)>& posed) {
     std::vector<Outputs> all;
-    for (const Problem& problem : problems) {
+    for (std::size_t p = 0; p < count; ++p) {
+      const Problem problem = posed(p);
       Outputs outputs;
       for (const Tensor& tensor : problem.tensors) outputs.push_back(tensor.data);
       outputs.back().resize(problem.tensors.back().bytes());
-      const Numbers y = wrong.expect(problem).front().value;
+      const Reals y = wrong.expect(problem).front().value;
       for (std::size_t i = 0; i < y.size(); ++i) {
         put_element(ElementType::float32, outputs.back(), i, y[i]);
       }
@@ -126,8 +127,9 @@ std::optional<FoundCause> cause_of(const Function& function, const AxisNames& ax
   return find_cause(
       {.oracle = oracle,
        .axes = axes,
-       .draw =
-           [&](int draw) { return oracle.make(parameters, static_cast<std::uint64_t>(draw) + 1); },
+       .candidates = {parameters},
+       .draw = [&](const Values& drawn,
+                   int draw) { return oracle.make(drawn, static_cast<std::uint64_t>(draw) + 1); },
        .call = call,
        .compare =
            [&](const Problem& problem, const Outputs& outputs) {
@@ -136,9 +138,9 @@ std::optional<FoundCause> cause_of(const Function& function, const AxisNames& ax
 }
 
 /// y with another sum over k. @param term of row, column and k
-Function with_terms(const std::function<double(const std::vector<Numbers>&, std::int64_t,
+Function with_terms(const std::function<double(const std::vector<Reals>&, std::int64_t,
                                                std::int64_t, std::int64_t)>& term) {
-  return [term](const std::vector<Numbers>& in, double scale) {
+  return [term](const std::vector<Reals>& in, double scale) {
     return each([&](std::int64_t i, std::int64_t j) {
       double sum = 0;
       for (std::int64_t k = 0; k < kDepth; ++k) sum += term(in, i, j, k);
@@ -147,7 +149,7 @@ Function with_terms(const std::function<double(const std::vector<Numbers>&, std:
   };
 }
 
-double product(const std::vector<Numbers>& in, std::int64_t i, std::int64_t j, std::int64_t k) {
+double product(const std::vector<Reals>& in, std::int64_t i, std::int64_t j, std::int64_t k) {
   return in[0].at(static_cast<std::size_t>(i * kDepth + k)) *
          in[1].at(static_cast<std::size_t>(k * kColumns + j));
 }
@@ -155,7 +157,7 @@ double product(const std::vector<Numbers>& in, std::int64_t i, std::int64_t j, s
 TEST(FindCauseTest, SaysNothingOfARightSubmission) { EXPECT_FALSE(cause_of(right)); }
 
 TEST(FindCauseTest, NamesAnInputThatHasNoEffect) {
-  const auto cause = cause_of([](std::vector<Numbers> in, double scale) {
+  const auto cause = cause_of([](std::vector<Reals> in, double scale) {
     in[2].assign(kColumns, 0);
     return right(in, scale);
   });
@@ -165,7 +167,7 @@ TEST(FindCauseTest, NamesAnInputThatHasNoEffect) {
 }
 
 TEST(FindCauseTest, NamesInputsThatAreInEachOthersPlace) {
-  const auto cause = cause_of([](std::vector<Numbers> in, double scale) {
+  const auto cause = cause_of([](std::vector<Reals> in, double scale) {
     std::swap(in[2], in[3]);
     return right(in, scale);
   });
@@ -174,15 +176,15 @@ TEST(FindCauseTest, NamesInputsThatAreInEachOthersPlace) {
 }
 
 TEST(FindCauseTest, NamesTheOtherValueOfAParameter) {
-  const auto cause = cause_of(
-      [](const std::vector<Numbers>& in, double scale) { return right(in, scale * scale); });
+  const auto cause =
+      cause_of([](const std::vector<Reals>& in, double scale) { return right(in, scale * scale); });
   ASSERT_TRUE(cause);
   EXPECT_EQ(cause->message, "scale goes in squared: 0.25 for 0.5");
 }
 
 TEST(FindCauseTest, NamesAMatrixThatIsReadColumnByColumn) {
-  const auto cause = cause_of([](std::vector<Numbers> in, double scale) {
-    Numbers turned(in[1].size());
+  const auto cause = cause_of([](std::vector<Reals> in, double scale) {
+    Reals turned(in[1].size());
     for (std::int64_t k = 0; k < kDepth; ++k) {
       for (std::int64_t j = 0; j < kColumns; ++j) turned[k * kColumns + j] = in[1][j * kDepth + k];
     }
@@ -213,7 +215,7 @@ TEST(FindCauseTest, UsesTheTasksOwnCoordinates) {
 }
 
 TEST(FindCauseTest, NamesWhatGoesInInPlaceOfWhatIsDue) {
-  const auto cause = cause_of([](const std::vector<Numbers>& in, double scale) {
+  const auto cause = cause_of([](const std::vector<Reals>& in, double scale) {
     return each([&](std::int64_t i, std::int64_t j) {
       double sum = 0;
       const std::int64_t row = i % 3;
@@ -227,8 +229,8 @@ TEST(FindCauseTest, NamesWhatGoesInInPlaceOfWhatIsDue) {
 }
 
 TEST(FindCauseTest, NamesWhatGoesInFurther) {
-  const auto cause = cause_of([](const std::vector<Numbers>& in, double scale) {
-    Numbers y = right(in, scale);
+  const auto cause = cause_of([](const std::vector<Reals>& in, double scale) {
+    Reals y = right(in, scale);
     for (std::int64_t j = 0; j + 1 < kColumns; ++j) y[j] += in[2][j + 1];
     return y;
   });
@@ -246,8 +248,8 @@ TEST(FindCauseTest, NamesWhatGoesInTwice) {
 }
 
 TEST(FindCauseTest, SaysNothingOfTwoMistakesAtOnce) {
-  const auto cause = cause_of([](const std::vector<Numbers>& in, double scale) {
-    Numbers y = with_terms([](const auto& in, auto i, auto j, auto k) {
+  const auto cause = cause_of([](const std::vector<Reals>& in, double scale) {
+    Reals y = with_terms([](const auto& in, auto i, auto j, auto k) {
       return k == 3 ? 0 : product(in, i, j, k);
     })(in, scale);
     for (std::size_t i = 0; i < y.size(); ++i) y[i] += i % 2 == 0 ? in[3][0] : in[3][1] * in[2][0];
@@ -257,8 +259,8 @@ TEST(FindCauseTest, SaysNothingOfTwoMistakesAtOnce) {
 }
 
 TEST(FindCauseTest, SaysNothingOfAConstantThatIsAdded) {
-  EXPECT_FALSE(cause_of([](const std::vector<Numbers>& in, double scale) {
-    Numbers y = right(in, scale);
+  EXPECT_FALSE(cause_of([](const std::vector<Reals>& in, double scale) {
+    Reals y = right(in, scale);
     for (double& value : y) value += 0.75;
     return y;
   }));

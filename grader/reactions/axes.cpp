@@ -47,8 +47,9 @@ std::string axis_names(const AxisNames& names, const Tensor& tensor, std::size_t
   if (declared_name(names, tensor, axis) == nullptr && tensor.shape.size() > 2) {
     return fmt::format("axis {}, indices", axis);
   }
-  const std::string name = axis_name(names, tensor, axis);
-  return name == "batch" ? "batches" : name + "s";
+  std::string name = axis_name(names, tensor, axis);
+  if (name.ends_with('y')) name.replace(name.size() - 1, 1, "ie");
+  return name + "s";
 }
 
 std::string coordinates_text(const std::vector<std::int64_t>& coordinates) {

@@ -137,7 +137,7 @@ class CaseGrader {
     context.case_number = numbered.number;
     Diagnostic& story = judgement.diagnostics.front();
     story = story_of_cause(*cause, spec.parameters, story, context);
-    judgement.telling = Telling::cause;
+    if (!cause->is_looks) judgement.telling = Telling::cause;
   }
 
   Judgement run_case(const NumberedCase& numbered, std::size_t place) {

@@ -28,6 +28,17 @@ std::vector<Stretch> stretches_of(const std::vector<std::int64_t>& coordinates) 
   return stretches;
 }
 
+/// Of at least four coordinates that are as far apart; 0 of others.
+std::int64_t common_step(const std::vector<std::int64_t>& coordinates) {
+  constexpr std::size_t kFewest = 4;
+  if (coordinates.size() < kFewest) return 0;
+  const std::int64_t step = coordinates[1] - coordinates[0];
+  for (std::size_t i = 2; i < coordinates.size(); ++i) {
+    if (coordinates[i] - coordinates[i - 1] != step) return 0;
+  }
+  return step;
+}
+
 const std::string* declared_name(const AxisNames& names, const Tensor& tensor, std::size_t axis) {
   const auto found = names.find(tensor.name);
   if (found == names.end() || axis >= found->second.size()) return nullptr;
@@ -53,6 +64,10 @@ std::string axis_names(const AxisNames& names, const Tensor& tensor, std::size_t
 }
 
 std::string coordinates_text(const std::vector<std::int64_t>& coordinates) {
+  if (const std::int64_t step = common_step(coordinates); step > 1) {
+    return fmt::format("{}, {}, {}, … {}", coordinates[0], coordinates[1], coordinates[2],
+                       coordinates.back());
+  }
   const std::vector<Stretch> stretches = stretches_of(coordinates);
   std::string text;
   for (std::size_t i = 0; i < stretches.size(); ++i) {

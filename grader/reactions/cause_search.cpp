@@ -164,13 +164,11 @@ class Search {
                                                 .control = other.problem,
                                                 .control_outputs = other.outputs});
       if (!reactions) return std::nullopt;
-      const auto fact = find_fact({*reactions});
+      const auto fact = find_fact(*reactions);
       if (!fact) return std::nullopt;
       facts.push_back(*fact);
     }
-    const bool agree =
-        facts[0].is_like(facts[1]) && facts[0].due == facts[1].due && facts[0].got == facts[1].got;
-    if (!agree) return std::nullopt;
+    if (!facts[0].is_same(facts[1])) return std::nullopt;
     FoundCause cause = words_of(facts[0], trials_[0].problem, tools_.axes);
     if (tools_.origin) {
       if (const auto origin = tools_.origin(trials_[0].problem, facts[0].element)) {

@@ -37,6 +37,9 @@ struct FoundCause {
   std::string message;
   std::vector<std::string> evidence;
   std::string help;
+  /// What was found is no cause, but narrows down where it may be: it is evidence, without a
+  /// message.
+  bool is_looks = false;
   Values parameters = {};  ///< of the problem that showed it
   /// The load that a fact is about; no line where nobody knows.
   std::string file = {};

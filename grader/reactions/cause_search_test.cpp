@@ -107,9 +107,9 @@ std::vector<TensorCheck> compare(const Problem& problem, const Expected& expecte
 /// A submission that computes `function` in place of right().
 std::optional<FoundCause> cause_of(const Function& function, const AxisNames& axes = {}) {
   const MatrixOracle oracle(right);
-  const MatrixOracle wrong(function);
   const Values parameters{{"scale", 0.5}};
   const CallAll call = [&](std::size_t count, const std::function<Problem(std::size_t)>& posed) {
+    const MatrixOracle wrong(function);  // a process of its own, with what the function keeps
     std::vector<Outputs> all;
     for (std::size_t p = 0; p < count; ++p) {
       const Problem problem = posed(p);
@@ -247,6 +247,39 @@ TEST(FindCauseTest, NamesWhatGoesInTwice) {
   EXPECT_THAT(cause->message, HasSubstr("column 4 of a and row 4 of b go into y[1][0] twice"));
 }
 
+TEST(FindCauseTest, NamesBothCoordinatesOfAnElementInAnothersPlace) {
+  const auto cause = cause_of([](const std::vector<Reals>& in, double scale) {
+    const Reals y = right(in, scale);
+    return each([&](std::int64_t i, std::int64_t j) {
+      return y[((i + 1) % kRows) * kColumns + (j + 2) % kColumns];
+    });
+  });
+  ASSERT_TRUE(cause);
+  EXPECT_EQ(cause->message,
+            "row 1 of a and column 2 of b and element 2 of bias go into y[0][0] in place of row 0 "
+            "and column 0 and element 0");
+}
+
+TEST(FindCauseTest, NamesWhatIsSkippedBySteps) {
+  const auto cause = cause_of(with_terms([](const auto& in, auto i, auto j, auto k) {
+    return k % 3 == 1 ? 0 : product(in, i, j, k);
+  }));
+  ASSERT_TRUE(cause);
+  EXPECT_EQ(cause->message,
+            "columns 1, 4, 7, … 10 of a and rows 1, 4, 7, … 10 of b never go into y[0][0]");
+}
+
+TEST(FindCauseTest, SaysThatOnlyTheFormulaIsWrong) {
+  const auto cause = cause_of([](const std::vector<Reals>& in, double scale) {
+    Reals y = right(in, scale);
+    for (double& value : y) value = value * value * value + value;
+    return y;
+  });
+  ASSERT_TRUE(cause);
+  EXPECT_TRUE(cause->is_looks);
+  EXPECT_THAT(cause->evidence.front(), HasSubstr("the indices are right"));
+}
+
 TEST(FindCauseTest, SaysNothingOfTwoMistakesAtOnce) {
   const auto cause = cause_of([](const std::vector<Reals>& in, double scale) {
     Reals y = with_terms([](const auto& in, auto i, auto j, auto k) {
@@ -258,11 +291,19 @@ TEST(FindCauseTest, SaysNothingOfTwoMistakesAtOnce) {
   EXPECT_FALSE(cause);
 }
 
-TEST(FindCauseTest, SaysNothingOfAConstantThatIsAdded) {
-  EXPECT_FALSE(cause_of([](const std::vector<Reals>& in, double scale) {
+TEST(FindCauseTest, NamesNoCauseOfAConstantThatIsAdded) {
+  const auto cause = cause_of([](const std::vector<Reals>& in, double scale) {
     Reals y = right(in, scale);
     for (double& value : y) value += 0.75;
     return y;
+  });
+  EXPECT_TRUE(!cause || cause->is_looks);
+}
+
+TEST(FindCauseTest, SaysNothingOfASubmissionThatKeepsResults) {
+  EXPECT_FALSE(cause_of([kept = Reals()](const std::vector<Reals>& in, double scale) mutable {
+    if (kept.empty()) kept = right(in, 3 * scale + 0.1);
+    return kept;
   }));
 }
 

@@ -10,6 +10,11 @@ namespace rooflab {
 
 Diagnostic story_of_cause(const FoundCause& cause, const Values& of_case, const Diagnostic& before,
                           const DiagnoseContext& context) {
+  if (cause.is_looks) {
+    Diagnostic story = before;
+    story.notes.insert(story.notes.end(), cause.evidence.begin(), cause.evidence.end());
+    return story;
+  }
   Diagnostic story = begin_story(cause.code, context);
   story.message = cause.message;
   story.groups = before.groups;

@@ -13,6 +13,7 @@
 namespace rooflab {
 namespace {
 
+using Input = ReactionFact::Input;
 using Kind = ReactionFact::Kind;
 
 /// The words of a fact's inputs.
@@ -21,27 +22,29 @@ class Words {
   Words(const ReactionFact& fact, const Problem& problem, const AxisNames& axes)
       : fact_(fact), problem_(problem), axes_(axes) {}
 
-  const Tensor& first() const { return problem_.tensors[fact_.inputs.front().tensor]; }
-  std::size_t axis() const { return fact_.inputs.front().axis; }
+  const Input& first() const { return fact_.inputs.front(); }
+  const Tensor& tensor() const { return problem_.tensors[first().tensor]; }
 
   /// "keys", "keys and values".
   std::string names() const {
     std::vector<std::string> all;
-    for (const auto& [tensor, axis] : fact_.inputs) all.push_back(problem_.tensors[tensor].name);
+    for (const Input& input : fact_.inputs) {
+      const std::string& name = problem_.tensors[input.tensor].name;
+      if (all.empty() || all.back() != name) all.push_back(name);
+    }
     return fmt::format("{}", fmt::join(all, " and "));
   }
 
-  /// "channels 60 to 63", of the first input.
-  std::string slices(const std::vector<std::int64_t>& coordinates) const {
-    return slices_text(axes_, first(), axis(), coordinates);
-  }
-
-  /// "columns 7 and 8 of a and rows 7 and 8 of b", "token 3 of keys and values".
-  std::string slices_of_all(const std::vector<std::int64_t>& coordinates) const {
+  /// "columns 7 and 8 of a and rows 7 and 8 of b", "token 3 of keys and values", "row 3, column 5
+  /// of x".
+  std::string with_names(std::vector<std::int64_t> Input::*coordinates) const {
     std::string text, before;
-    for (const auto& [tensor, axis] : fact_.inputs) {
-      const Tensor& input = problem_.tensors[tensor];
-      const std::string words = slices_text(axes_, input, axis, coordinates);
+    for (std::size_t i = 0; i < fact_.inputs.size(); ++i) {
+      const Tensor& input = problem_.tensors[fact_.inputs[i].tensor];
+      std::string words = slices(i, coordinates);
+      while (i + 1 < fact_.inputs.size() && fact_.inputs[i + 1].tensor == fact_.inputs[i].tensor) {
+        words += ", " + slices(++i, coordinates);
+      }
       if (!text.empty()) text += " and ";
       text += words == before ? input.name : words + " of " + input.name;
       before = words;
@@ -49,11 +52,26 @@ class Words {
     return text;
   }
 
-  bool is_one(const std::vector<std::int64_t>& coordinates) const {
-    return coordinates.size() == 1 && fact_.inputs.size() == 1;
+  /// The same without the tensors' names, each once: "row 1 and column 3".
+  std::string alone(std::vector<std::int64_t> Input::*coordinates) const {
+    std::vector<std::string> all;
+    for (std::size_t i = 0; i < fact_.inputs.size(); ++i) {
+      const std::string words = slices(i, coordinates);
+      if (std::ranges::find(all, words) == all.end()) all.push_back(words);
+    }
+    return fmt::format("{}", fmt::join(all, " and "));
+  }
+
+  const char* go(std::vector<std::int64_t> Input::*coordinates) const {
+    return fact_.inputs.size() == 1 && (first().*coordinates).size() == 1 ? "goes" : "go";
   }
 
  private:
+  std::string slices(std::size_t i, std::vector<std::int64_t> Input::*coordinates) const {
+    const Input& input = fact_.inputs[i];
+    return slices_text(axes_, problem_.tensors[input.tensor], input.axis, input.*coordinates);
+  }
+
   const ReactionFact& fact_;
   const Problem& problem_;
   const AxisNames& axes_;
@@ -73,56 +91,63 @@ std::string weight_text(double weight) {
 
 FoundCause words_of(const ReactionFact& fact, const Problem& problem, const AxisNames& axes) {
   const Words words(fact, problem, axes);
-  const std::string name = words.names();
   const std::string element =
       element_text(axes, problem.tensors[fact.element.tensor], fact.element.element);
-  const char* const due_go = words.is_one(fact.due) ? "goes" : "go";
-  const char* const got_go = words.is_one(fact.got) ? "goes" : "go";
   FoundCause cause;
   switch (fact.kind) {
     case Kind::no_effect:
       cause.code = "RL0551";
-      cause.message = fmt::format("{} {} no effect on {}", name,
+      cause.message = fmt::format("{} {} no effect on {}", words.names(),
                                   fact.inputs.size() == 1 ? "has" : "have", element);
-      cause.help = fmt::format("where is {} read, and what becomes of the value?", name);
+      cause.help = fmt::format("where is {} read, and what becomes of the value?", words.names());
       break;
     case Kind::missing:
       cause.code = "RL0551";
-      cause.message =
-          fmt::format("{} never {} into {}", words.slices_of_all(fact.due), due_go, element);
+      cause.message = fmt::format("{} never {} into {}", words.with_names(&Input::due),
+                                  words.go(&Input::due), element);
       cause.help =
-          fmt::format("which loop, thread or condition leaves out {}?", words.slices(fact.due));
+          fmt::format("which loop, thread or condition leaves out {}?", words.alone(&Input::due));
       break;
     case Kind::in_place:
       cause.code = "RL0552";
-      cause.message = fmt::format("{} {} into {} in place of {}", words.slices_of_all(fact.got),
-                                  got_go, element, words.slices(fact.due));
-      cause.help = fmt::format("print the {} that {} is read at for this element",
-                               axis_name(axes, words.first(), words.axis()), name);
+      cause.message = fmt::format("{} {} into {} in place of {}", words.with_names(&Input::got),
+                                  words.go(&Input::got), element, words.alone(&Input::due));
+      cause.help =
+          fmt::format("print the {} that {} is read at for this element",
+                      axis_name(axes, words.tensor(), words.first().axis), words.tensor().name);
       break;
     case Kind::further:
       cause.code = "RL0552";
-      cause.message = fmt::format("{} {} into {}, and should not", words.slices_of_all(fact.got),
-                                  got_go, element);
+      cause.message = fmt::format("{} {} into {}, and should not", words.with_names(&Input::got),
+                                  words.go(&Input::got), element);
       cause.help =
-          fmt::format("which bound or condition should leave out {}?", words.slices(fact.got));
+          fmt::format("which bound or condition should leave out {}?", words.alone(&Input::got));
       break;
     case Kind::turned:
       cause.code = "RL0552";
-      cause.message = fmt::format("{} takes {} along its {}, and should take it along its {}",
-                                  element, name, axis_names(axes, words.first(), words.axis()),
-                                  axis_names(axes, words.first(), fact.due_axis));
+      cause.message =
+          fmt::format("{} takes {} along its {}, and should take it along its {}", element,
+                      words.names(), axis_names(axes, words.tensor(), words.first().axis),
+                      axis_names(axes, words.tensor(), words.first().due_axis));
       cause.help = fmt::format(
-          "check which index of {} runs in the loop, and what it is multiplied by", name);
+          "check which index of {} runs in the loop, and what it is multiplied by", words.names());
       break;
     case Kind::weight:
       cause.code = "RL0553";
-      cause.message = fmt::format("{} {} into {} {}", words.slices_of_all(fact.got), got_go,
-                                  element, weight_text(fact.weight));
+      cause.message =
+          fmt::format("{} {} into {} {}", words.with_names(&Input::got), words.go(&Input::got),
+                      element, weight_text(words.first().weight));
       cause.help =
           "follow one of these values from its load to the result: what is it multiplied by, and "
           "how often is it added?";
       break;
+    case Kind::formula:
+      cause.is_looks = true;
+      cause.evidence.emplace_back(
+          "each wrong element depends on just the inputs that it should: the indices are right, "
+          "and "
+          "the formula is not");
+      return cause;
   }
   cause.evidence.emplace_back(
       "seen by changing one slice of the inputs after the other, twice, with different inputs");
@@ -133,13 +158,12 @@ void add_load(const ReactionFact& fact, const Problem& problem, const ElementOri
               FoundCause& cause) {
   const bool looks_for_foreign = fact.kind == Kind::in_place || fact.kind == Kind::further;
   const auto is_meant = [&](const ElementRead& read) {
-    const auto input =
-        std::ranges::find(fact.inputs, read.from.tensor, &ReactionFact::Input::tensor);
+    const auto input = std::ranges::find(fact.inputs, read.from.tensor, &Input::tensor);
     if (input == fact.inputs.end() || read.line == 0) return false;
     if (!looks_for_foreign) return true;
     const std::int64_t at = coordinate_of(problem.tensors[read.from.tensor].shape, input->axis,
                                           static_cast<std::int64_t>(read.from.element));
-    return std::ranges::find(fact.got, at) != fact.got.end();
+    return std::ranges::find(input->got, at) != input->got.end();
   };
   const auto read = std::ranges::find_if(origin.reads, is_meant);
   if (read != origin.reads.end()) {

@@ -9,6 +9,9 @@ namespace rooflab {
 namespace {
 
 using Kind = ReactionFact::Kind;
+using Input = ReactionFact::Input;
+using Coordinates = std::vector<std::int64_t>;
+using AxisOf = std::pair<std::size_t, std::size_t>;  // tensor and axis
 
 constexpr double kSameWeight = 0.02;
 
@@ -19,102 +22,29 @@ bool is_simple(double weight) {
   return std::abs(weight) <= kMost && std::abs(quarters - std::round(quarters)) <= kNear;
 }
 
-/// The effects of one slice on one element, over all ways in which slices were changed.
-struct Together {
-  Slice slice;
-  std::vector<Effect> effects;
-
-  bool is_due() const { return std::ranges::any_of(effects, &Effect::right_is_clear); }
-  bool is_foreign() const { return std::ranges::none_of(effects, &Effect::right_reacts); }
-  bool is_had() const { return std::ranges::any_of(effects, &Effect::got_is_clear); }
-  bool has_none() const { return std::ranges::none_of(effects, &Effect::got_reacts); }
-  bool is_missing() const { return is_due() && has_none(); }
-  bool is_further() const { return is_had() && is_foreign(); }
-
-  /// What the submission's effects are of the right ones, where all of them are clear and say the
-  /// same.
-  std::optional<double> weight() const {
-    std::optional<double> common;
-    for (const Effect& effect : effects) {
-      if (!effect.right_is_clear) return std::nullopt;
-      const double weight = effect.got / effect.right;
-      if (common && std::abs(weight - *common) > kSameWeight * std::abs(*common)) {
-        return std::nullopt;
-      }
-      if (!common) common = weight;
-    }
-    return common;
-  }
-};
-
-using AxisOf = std::pair<std::size_t, std::size_t>;  // tensor and axis
+bool is_same_weight(double a, double b) { return std::abs(a - b) <= kSameWeight * std::abs(a); }
 
 /// What one axis of an input says.
 struct AxisSets {
-  std::vector<std::int64_t> due, missing, further;
+  Coordinates due, missing, further;
+  std::map<std::int64_t, double> weights;  ///< of those due, as far as their effects are clear
   std::size_t coordinates = 0;
+
+  bool is_odd() const { return !missing.empty() || !further.empty(); }
+  bool is_in_place() const { return !missing.empty() && !further.empty(); }
 };
 
-std::vector<Together> effects_of(const std::vector<Reactions>& reactions, std::size_t element) {
-  std::vector<Together> all;
-  for (std::size_t s = 0; s < reactions.front().slices.size(); ++s) {
-    Together& together = all.emplace_back();
-    together.slice = reactions.front().slices[s];
-    for (const Reactions& changed : reactions) {
-      together.effects.push_back(changed.elements.at(element).effects.at(s));
-    }
-  }
-  return all;
-}
-
-/// Facts of one element, tensor by tensor.
-class ElementFacts {
+/// The sets of one element.
+class ElementSets {
  public:
-  ElementFacts(ElementPlace element, std::vector<Together> effects)
-      : element_(element), effects_(std::move(effects)) {
-    for (const Together& together : effects_) {
-      const Slice& slice = together.slice;
-      AxisSets& sets = axes_[{slice.tensor, slice.axis}];
-      for (std::int64_t at = slice.first; at < slice.first + slice.count; ++at) {
-        ++sets.coordinates;
-        if (together.is_due()) sets.due.push_back(at);
-        if (together.is_missing()) sets.missing.push_back(at);
-        if (together.is_further()) sets.further.push_back(at);
-      }
-    }
+  ElementSets(const std::vector<Slice>& slices, const ElementReactions& reactions) {
+    for (std::size_t s = 0; s < slices.size(); ++s) add(slices[s], reactions.effects.at(s));
     for (auto& [of, sets] : axes_) {
-      for (auto* coordinates : {&sets.due, &sets.missing, &sets.further}) {
-        std::ranges::sort(*coordinates);
-      }
+      for (Coordinates* all : {&sets.due, &sets.missing, &sets.further}) std::ranges::sort(*all);
     }
   }
 
-  std::optional<ReactionFact> only() const {
-    std::vector<ReactionFact> facts;
-    for (const std::size_t tensor : tensors()) {
-      const auto found = of_sets(tensor);
-      if (found.is_unclear) return std::nullopt;
-      if (found.fact) facts.push_back(*found.fact);
-    }
-    if (facts.empty()) facts = of_weights();
-    if (facts.empty()) return std::nullopt;
-    ReactionFact fact = facts.front();
-    for (std::size_t i = 1; i < facts.size(); ++i) {
-      const ReactionFact& other = facts[i];
-      const bool says_the_same = other.kind == fact.kind && other.due == fact.due &&
-                                 other.got == fact.got &&
-                                 std::abs(other.weight - fact.weight) <= kSameWeight;
-      if (!says_the_same) return std::nullopt;
-      fact.inputs.push_back(other.inputs.front());
-    }
-    return fact;
-  }
-
- private:
-  struct Found {
-    std::optional<ReactionFact> fact;
-    bool is_unclear = false;  ///< something is wrong that no fact describes
-  };
+  const std::map<AxisOf, AxisSets>& axes() const { return axes_; }
 
   std::vector<std::size_t> tensors() const {
     std::vector<std::size_t> all;
@@ -124,129 +54,162 @@ class ElementFacts {
     return all;
   }
 
-  ReactionFact fact_of(Kind kind, std::size_t tensor, std::size_t axis = 0) const {
-    ReactionFact fact;
-    fact.kind = kind;
-    fact.inputs = {{tensor, axis}};
-    fact.element = element_;
-    return fact;
-  }
+  /// Whether the element depends on just the slices that it should, however small the effects are.
+  bool depends_as_it_should() const { return depends_as_it_should_; }
 
   bool has_no_effect(std::size_t tensor) const {
-    bool any_due = false;
-    for (const Together& together : effects_) {
-      if (together.slice.tensor != tensor) continue;
-      if (!together.has_none()) return false;
-      any_due = any_due || together.is_due();
-    }
-    return any_due;
+    return had_.count(tensor) == 0 && due_.count(tensor) != 0;
   }
 
-  Found of_sets(std::size_t tensor) const {
-    if (has_no_effect(tensor)) return {fact_of(Kind::no_effect, tensor)};
-    std::vector<std::size_t> odd;
-    for (const auto& [of, sets] : axes_) {
-      if (of.first == tensor && !(sets.missing.empty() && sets.further.empty())) {
-        odd.push_back(of.second);
-      }
+ private:
+  void add(const Slice& slice, const Effect& effect) {
+    AxisSets& sets = axes_[{slice.tensor, slice.axis}];
+    const bool is_missing = effect.right_is_clear && !effect.got_reacts;
+    const bool is_further = effect.got_is_clear && !effect.right_reacts;
+    if (effect.right_is_clear) due_[slice.tensor] = true;
+    if (effect.got_reacts) had_[slice.tensor] = true;
+    depends_as_it_should_ = depends_as_it_should_ && effect.right_reacts == effect.got_reacts;
+    for (std::int64_t at = slice.first; at < slice.first + slice.count; ++at) {
+      ++sets.coordinates;
+      if (effect.right_is_clear) sets.due.push_back(at);
+      if (effect.right_is_clear) sets.weights[at] = effect.got / effect.right;
+      if (is_missing) sets.missing.push_back(at);
+      if (is_further) sets.further.push_back(at);
     }
-    if (odd.empty()) return {};
-    if (odd.size() == 1) return {of_axis(tensor, odd.front())};
-    if (odd.size() == 2) {
-      if (const auto turned = turned_of(tensor, odd[0], odd[1])) return {turned};
-      if (const auto turned = turned_of(tensor, odd[1], odd[0])) return {turned};
-    }
-    return {.fact = {}, .is_unclear = true};
   }
 
-  ReactionFact of_axis(std::size_t tensor, std::size_t axis) const {
-    const AxisSets& sets = axes_.at({tensor, axis});
-    const Kind kind = sets.further.empty()   ? Kind::missing
-                      : sets.missing.empty() ? Kind::further
-                                             : Kind::in_place;
-    ReactionFact fact = fact_of(kind, tensor, axis);
-    fact.due = sets.missing;
-    fact.got = sets.further;
-    return fact;
-  }
-
-  /// All along `along`, where one place is due, and one place of `across`, where all are.
-  std::optional<ReactionFact> turned_of(std::size_t tensor, std::size_t along,
-                                        std::size_t across) const {
-    const AxisSets& first = axes_.at({tensor, along});
-    const AxisSets& second = axes_.at({tensor, across});
-    const bool is_turned = first.due.size() == 1 && first.further.size() + 1 >= first.coordinates &&
-                           second.due.size() == second.coordinates &&
-                           second.missing.size() + 1 >= second.coordinates;
-    if (!is_turned) return std::nullopt;
-    ReactionFact fact = fact_of(Kind::turned, tensor, along);
-    fact.due_axis = across;
-    fact.due = first.due;
-    return fact;
-  }
-
-  /// Where every slice has an effect that should: those whose effects are all the same times what
-  /// they should be.
-  std::vector<ReactionFact> of_weights() const {
-    std::map<AxisOf, std::map<std::int64_t, double>> weights;
-    for (const Together& together : effects_) {
-      if (!together.is_due()) continue;
-      const auto weight = together.weight();
-      if (!weight) return {};
-      const Slice& slice = together.slice;
-      for (std::int64_t at = slice.first; at < slice.first + slice.count; ++at) {
-        weights[{slice.tensor, slice.axis}][at] = *weight;
-      }
-    }
-    std::vector<ReactionFact> facts;
-    std::map<std::size_t, std::vector<ReactionFact>> by_tensor;
-    for (const auto& [of, by_coordinate] : weights) {
-      ReactionFact fact = fact_of(Kind::weight, of.first, of.second);
-      for (const auto& [coordinate, weight] : by_coordinate) {
-        if (std::abs(weight - 1) <= kSameWeight) continue;
-        if (!fact.got.empty() && std::abs(weight - fact.weight) > kSameWeight * std::abs(weight)) {
-          return {};
-        }
-        fact.weight = weight;
-        fact.got.push_back(coordinate);
-      }
-      if (!fact.got.empty()) by_tensor[of.first].push_back(fact);
-    }
-    for (auto& [tensor, candidates] : by_tensor) {
-      // Along an axis of which the element needs one place, the sum over the others shows a mean of
-      // their weights.
-      std::ranges::stable_sort(
-          candidates, {}, [](const ReactionFact& fact) { return is_simple(fact.weight) ? 0 : 1; });
-      const ReactionFact& best = candidates.front();
-      const bool is_whole =
-          best.got.size() == axes_.at({tensor, best.inputs.front().axis}).due.size();
-      if (!is_whole && !is_simple(best.weight)) return {};
-      facts.push_back(best);
-    }
-    return facts;
-  }
-
-  ElementPlace element_;
-  std::vector<Together> effects_;
   std::map<AxisOf, AxisSets> axes_;
+  std::map<std::size_t, bool> due_, had_;
+  bool depends_as_it_should_ = true;
 };
+
+/// All along `along`, where one place is due, and one place of `across`, where all are.
+bool is_turned(const AxisSets& along, const AxisSets& across) {
+  return along.due.size() == 1 && along.further.size() + 1 >= along.coordinates &&
+         across.due.size() == across.coordinates && across.missing.size() + 1 >= across.coordinates;
+}
+
+/// What is odd about one tensor; of the kind Kind::formula where nothing is, and nothing where no
+/// fact describes it.
+std::optional<ReactionFact> fact_of_tensor(const ElementSets& sets, std::size_t tensor) {
+  if (sets.has_no_effect(tensor)) return ReactionFact{Kind::no_effect, {{.tensor = tensor}}, {}};
+  std::vector<std::pair<std::size_t, const AxisSets*>> odd;
+  for (const auto& [of, axis] : sets.axes()) {
+    if (of.first == tensor && axis.is_odd()) odd.emplace_back(of.second, &axis);
+  }
+  if (odd.empty()) return ReactionFact{Kind::formula, {}, {}};
+  const auto input_of = [&](const std::pair<std::size_t, const AxisSets*>& axis) {
+    return Input{.tensor = tensor,
+                 .axis = axis.first,
+                 .due_axis = 0,
+                 .due = axis.second->missing,
+                 .got = axis.second->further};
+  };
+  if (odd.size() == 1) {
+    const AxisSets& axis = *odd.front().second;
+    const Kind kind = axis.is_in_place()     ? Kind::in_place
+                      : axis.further.empty() ? Kind::missing
+                                             : Kind::further;
+    return ReactionFact{kind, {input_of(odd.front())}, {}};
+  }
+  if (odd.size() != 2) return std::nullopt;
+  for (const auto& [along, across] : {std::pair{odd[0], odd[1]}, std::pair{odd[1], odd[0]}}) {
+    if (!is_turned(*along.second, *across.second)) continue;
+    return ReactionFact{
+        Kind::turned,
+        {{.tensor = tensor, .axis = along.first, .due_axis = across.first, .due = {}, .got = {}}},
+        {}};
+  }
+  if (odd[0].second->is_in_place() && odd[1].second->is_in_place()) {
+    return ReactionFact{Kind::in_place, {input_of(odd[0]), input_of(odd[1])}, {}};
+  }
+  return std::nullopt;
+}
+
+/// The coordinates along one axis whose weights are not 1: all by one weight; nothing where they
+/// have several. No coordinates where all are 1.
+std::optional<Input> odd_weights(AxisOf of, const AxisSets& sets) {
+  Input input{.tensor = of.first, .axis = of.second, .due_axis = 0, .due = {}, .got = {}};
+  for (const auto& [at, weight] : sets.weights) {
+    if (is_same_weight(1, weight)) continue;
+    if (!input.got.empty() && !is_same_weight(input.weight, weight)) return std::nullopt;
+    input.weight = weight;
+    input.got.push_back(at);
+  }
+  const bool is_whole = input.got.size() == sets.due.size();
+  if (!input.got.empty() && !is_whole && !is_simple(input.weight)) return std::nullopt;
+  return input;
+}
+
+/// Where every slice has an effect that should: those whose effects are the same times what they
+/// should be.
+ReactionFact fact_of_weights(const ElementSets& sets) {
+  ReactionFact fact{Kind::formula, {}, {}};
+  for (const std::size_t tensor : sets.tensors()) {
+    std::optional<Input> best;
+    bool is_right = true;
+    for (const auto& [of, axis] : sets.axes()) {
+      if (of.first != tensor) continue;
+      const std::optional<Input> input = odd_weights(of, axis);
+      is_right = is_right && input && input->got.empty();
+      // Along an axis of which the element needs one place, the sum over the others shows a mean of
+      // their weights, which is not simple.
+      const bool is_better = input && !input->got.empty() && (!best || is_simple(input->weight));
+      if (is_better) best = input;
+    }
+    if (is_right) continue;
+    if (!best) return {Kind::formula, {}, {}};
+    fact.inputs.push_back(*best);
+  }
+  const bool is_one =
+      !fact.inputs.empty() && std::ranges::all_of(fact.inputs, [&](const Input& input) {
+        return is_same_weight(fact.inputs.front().weight, input.weight);
+      });
+  if (!is_one) return {Kind::formula, {}, {}};
+  fact.kind = Kind::weight;
+  return fact;
+}
+
+std::optional<ReactionFact> fact_of_element(const ElementSets& sets) {
+  ReactionFact fact{Kind::formula, {}, {}};
+  for (const std::size_t tensor : sets.tensors()) {
+    const auto found = fact_of_tensor(sets, tensor);
+    if (!found) return std::nullopt;
+    if (found->kind == Kind::formula) continue;
+    if (fact.kind != Kind::formula && fact.kind != found->kind) return std::nullopt;
+    fact.kind = found->kind;
+    fact.inputs.insert(fact.inputs.end(), found->inputs.begin(), found->inputs.end());
+  }
+  if (fact.kind == Kind::formula) fact = fact_of_weights(sets);
+  if (fact.kind == Kind::formula && !sets.depends_as_it_should()) return std::nullopt;
+  return fact;
+}
+
+bool are_alike(const Input& a, const Input& b) {
+  return a.tensor == b.tensor && a.axis == b.axis && a.due_axis == b.due_axis;
+}
 
 }  // namespace
 
 bool ReactionFact::is_like(const ReactionFact& other) const {
-  return kind == other.kind && inputs == other.inputs && due_axis == other.due_axis &&
-         due.empty() == other.due.empty() && got.empty() == other.got.empty() &&
-         std::abs(weight - other.weight) <= kSameWeight * std::abs(weight);
+  return kind == other.kind && std::ranges::equal(inputs, other.inputs, are_alike);
 }
 
-std::optional<ReactionFact> find_fact(const std::vector<Reactions>& reactions) {
+bool ReactionFact::is_same(const ReactionFact& other) const {
+  return is_like(other) &&
+         std::ranges::equal(inputs, other.inputs, [](const Input& a, const Input& b) {
+           return a.due == b.due && a.got == b.got && is_same_weight(a.weight, b.weight);
+         });
+}
+
+std::optional<ReactionFact> find_fact(const Reactions& reactions) {
   std::optional<ReactionFact> common;
-  if (reactions.empty()) return std::nullopt;
-  for (std::size_t e = 0; e < reactions.front().elements.size(); ++e) {
-    const ElementFacts facts(reactions.front().elements[e].element, effects_of(reactions, e));
-    const std::optional<ReactionFact> fact = facts.only();
+  for (const ElementReactions& element : reactions.elements) {
+    std::optional<ReactionFact> fact = fact_of_element({reactions.slices, element});
     if (!fact || (common && !common->is_like(*fact))) return std::nullopt;
-    if (!common) common = fact;
+    if (common) continue;
+    common = std::move(fact);
+    common->element = element.element;
   }
   return common;
 }

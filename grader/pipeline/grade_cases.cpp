@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "grader/pipeline/runs_ahead.h"
+#include "grader/reactions/cause_story.h"
 #include "grader/spec/groups.h"
 
 namespace rooflab {
@@ -74,6 +75,7 @@ class CaseGrader {
   struct Told {
     Judgement judgement;
     bool hidden = false;
+    const NumberedCase* shown_by = nullptr;
   };
 
   /// The cases group by group, in the order of the task's groups.
@@ -111,13 +113,32 @@ class CaseGrader {
       const Verdict verdict = judgement.verdict;
       const bool may_replace = !numbered.spec.hidden && !numbered.spec.sampled;
       if (!told || (may_replace && telling_of(judgement) > telling_of(told->judgement))) {
-        told = {std::move(judgement), numbered.spec.hidden};
+        told = {std::move(judgement), numbered.spec.hidden, &numbered};
       }
       if (is_limit(verdict)) ++limits_;
       if (is_limit(verdict) || verdict == Verdict::not_implemented) break;
     }
-    if (told) scores_.lose({group}, std::move(told->judgement), told->hidden);
+    if (told) {
+      if (told->shown_by != nullptr) find_cause(*told->shown_by, told->judgement);
+      scores_.lose({group}, std::move(told->judgement), told->hidden);
+    }
     return true;
+  }
+
+  /// Of the first wrong values of the task of which only the looks are known.
+  void find_cause(const NumberedCase& numbered, Judgement& judgement) {
+    const CaseSpec& spec = numbered.spec;
+    const bool is_known = judgement.verdict != Verdict::wrong_answer ||
+                          judgement.diagnostics.empty() || judgement.telling == Telling::cause;
+    if (is_known || spec.hidden || std::exchange(has_searched_, true)) return;
+    const std::optional<FoundCause> cause = runner_.find_cause(spec);
+    if (!cause) return;
+    DiagnoseContext context = scene_.context();
+    context.case_name = spec.name;
+    context.case_number = numbered.number;
+    Diagnostic& story = judgement.diagnostics.front();
+    story = story_of_cause(*cause, spec.parameters, story, context);
+    if (!cause->is_looks) judgement.telling = Telling::cause;
   }
 
   Judgement run_case(const NumberedCase& numbered, std::size_t place) {
@@ -177,8 +198,9 @@ class CaseGrader {
   GroupScores& scores_;
   TaskResult& result_;
   RunsAhead* runs_ = nullptr;
-  bool has_told_ = false;  ///< of a failing case
-  int limits_ = 0;         ///< groups that ended at one
+  bool has_told_ = false;      ///< of a failing case
+  bool has_searched_ = false;  ///< for a cause
+  int limits_ = 0;             ///< groups that ended at one
 };
 
 }  // namespace

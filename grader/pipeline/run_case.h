@@ -10,6 +10,7 @@
 #include "grader/pipeline/grade_task.h"
 #include "grader/pipeline/judge.h"
 #include "grader/pipeline/seeds.h"
+#include "grader/reactions/cause_search.h"
 
 namespace rooflab {
 
@@ -77,7 +78,14 @@ class CaseRunner {
   };
   Again run_again(const NumberedCase& numbered, const std::optional<RecordingRequest>& recording);
 
+  /// What makes a public case wrong of which only the looks are known: nothing where that cannot be
+  /// found out, as on a GPU that makes no further calls in one process. It takes about a second.
+  std::optional<FoundCause> find_cause(const CaseSpec& spec) const;
+
  private:
+  std::vector<Values> smaller_problems(const CaseSpec& spec) const;
+  std::vector<Outputs> call_all(const NumberedCase& numbered, std::size_t count,
+                                const std::function<Problem(std::size_t)>& posed) const;
   CaseSeeds seeds_of(const std::string& draw) const;
   Problem problem_of(const CaseSpec& spec, const std::string& draw) const;
   RunRequest request_of(const Problem& problem, bool timed, const NumberedCase& numbered) const;

@@ -165,7 +165,7 @@ std::vector<Values> roofs() {
   const auto roof = [](double peak, double bandwidth, double intensity) {
     return Values{{"peak", peak}, {"bandwidth", bandwidth}, {"intensity", intensity}};
   };
-  return {roof(19.5e12, 1555e9, 0.25), roof(8.1e12, 320e9, 170), roof(989e12, 4800e9, 42)};
+  return {roof(19.5e12, 1555e9, 170), roof(8.1e12, 320e9, 0.25), roof(989e12, 4800e9, 42)};
 }
 
 Function of_roof(double (*result)(double peak, double bandwidth, double intensity)) {

@@ -67,11 +67,15 @@ bool TermTable::is_repeatable() const {
 }
 
 bool TermTable::is_wrong(const TermRow& row, std::size_t result) const {
-  constexpr Number kAllowed = 1e-9L;  // as the grader compares results
+  constexpr Number kAllowed = 1e-9L;    // as the grader compares results
+  constexpr Number kRounding = 1e-13L;  // of what a difference of larger results leaves
   const Number got = row.got[result], expected = row.expected[result];
   if (got == expected) return false;
   if (is_whole_number(got) && is_whole_number(expected)) return true;
-  return std::abs(got - expected) > kAllowed * std::abs(expected);
+  Number largest = 0;
+  for (const Number other : row.expected) largest = std::max(largest, std::abs(other));
+  return std::abs(got - expected) >
+         std::max(kAllowed * std::abs(expected), kRounding * largest);
 }
 
 std::vector<std::size_t> TermTable::wrong_results() const {

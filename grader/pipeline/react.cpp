@@ -72,8 +72,8 @@ std::optional<Judgement> CaseRunner::judge_reaction(const NumberedCase& numbered
   for (std::size_t i = 0; i < outcome.fresh.size(); ++i) {
     add(points.at(i + 1), outcome.fresh[i].results);
   }
-  const auto reference = [this](const Values& parameters) { return expected_at(parameters); };
-  const auto law = find_law(samples, within_reason(reference, cases));
+  const auto elsewhere = [this](const Values& parameters) { return expected_at(parameters); };
+  const auto law = find_law(samples, within_reason(elsewhere, cases));
   if (!law) return std::nullopt;
 
   DiagnoseContext place = scene_.context();

@@ -11,43 +11,32 @@ namespace {
 
 Number no_scale(const TermRow&) { return 0; }
 
-/// Two ways to write one quantity.
-struct Unit {
-  Number times;
-  const char* what;  ///< follows "the right number, "
-};
-
-/// Powers of ten up to 1e12 and of 1024 up to 1024^4, against 1 and against each other; a share in
-/// percent; bits.
+/// What the factor between two units tells: powers of ten up to 10^12 and of 1024 up to 1024^4,
+/// against 1 and against each other, and a share in percent. Nothing for all others.
 std::optional<std::string> unit_of(Number factor) {
   constexpr Number kSame = 1e-9L;
   const auto is = [&](Number other) { return std::abs(factor / other - 1) <= kSame; };
   constexpr std::array<const char*, 5> kDecimal{"1", "1000", "10^6", "10^9", "10^12"};
   constexpr std::array<const char*, 5> kBinary{"1", "1024", "1024^2", "1024^3", "1024^4"};
+  const auto other_unit = [](const char* times, const char* what) {
+    return fmt::format("is the right number in another unit, {} times too {}", times, what);
+  };
+  const auto mixed = [](const char* there, const char* due) {
+    return fmt::format(
+        "mixes powers of 1024 with powers of ten, and is {} / {} of what it should be", there, due);
+  };
   for (std::size_t i = 1; i < kDecimal.size(); ++i) {
     const Number ten = std::pow(1000.0L, i), two = std::pow(1024.0L, i);
-    const auto larger = [](const char* times) {
-      return fmt::format(
-          "{} times as large: a unit is converted that should stay, or the wrong way", times);
-    };
-    const auto smaller = [](const char* times) {
-      return fmt::format("divided by {}: a unit is converted that should stay, or not", times);
-    };
-    if (is(ten)) return larger(kDecimal.at(i));
-    if (is(1 / ten)) return smaller(kDecimal.at(i));
-    if (is(two)) return larger(kBinary.at(i));
-    if (is(1 / two)) return smaller(kBinary.at(i));
-    if (is(two / ten)) {
-      return fmt::format("with {} where {} is due, or the other way round: GiB are not GB",
-                         kBinary.at(i), kDecimal.at(i));
-    }
-    if (is(ten / two)) {
-      return fmt::format("with {} where {} is due, or the other way round: GB are not GiB",
-                         kDecimal.at(i), kBinary.at(i));
-    }
+    const char *decimal = kDecimal.at(i), *binary = kBinary.at(i);
+    if (is(ten)) return other_unit(decimal, "large");
+    if (is(1 / ten)) return other_unit(decimal, "small");
+    if (is(two)) return other_unit(binary, "large");
+    if (is(1 / two)) return other_unit(binary, "small");
+    if (is(two / ten)) return mixed(binary, decimal);
+    if (is(ten / two)) return mixed(decimal, binary);
   }
-  if (is(100)) return "in percent: a share of 1 is all of it";
-  if (is(0.01L)) return "divided by 100, as if it had been in percent";
+  if (is(100)) return "is in percent, where a share of 1 is all of it";
+  if (is(0.01L)) return "is divided by 100, as if it had been in percent";
   return std::nullopt;
 }
 
@@ -95,9 +84,7 @@ Law constant_law(const TermTable& table, std::size_t result, Number factor) {
             "which of the two is subtracted from which?"};
   }
   if (const auto unit = unit_of(factor)) {
-    return {"RL0406",
-            fmt::format("{} is the right number in another unit, {}: {}", name, *unit,
-                        in_this_case(table, result)),
+    return {"RL0406", fmt::format("{} {}: {}", name, *unit, in_this_case(table, result)),
             "write the unit of each number beside it; a prefix of a rate is a power of ten"};
   }
   return {"RL0407",
@@ -149,7 +136,7 @@ std::optional<Law> factor_law(const TermTable& table, std::size_t result) {
                "a quotient is upside down: check it by its unit"};
   }
   if (const auto place = in_place_of(*ratio)) {
-    return Law{"RL0541",
+    return Law{"RL0439",
                fmt::format("{} counts {} where {} is due: {}", name,
                            table.parameters()[place->there], table.parameters()[place->due], here),
                "name the extents of each array, and see which of them this product runs over"};
@@ -162,13 +149,13 @@ std::optional<Law> factor_law(const TermTable& table, std::size_t result) {
   }
   const char* advice = "set this parameter to 1, then to 2: how should the result change?";
   if (count == 1 && *factor == 1 && due) {
-    return Law{"RL0541",
+    return Law{"RL0439",
                power_text(table.parameters()[only], name, ratio->powers[only], due->powers[only]) +
                    ": " + here,
                advice};
   }
   return Law{
-      "RL0541",
+      "RL0439",
       fmt::format("{} is {} times what it should be: {}", name, text_of(*ratio, table), here),
       "see which factors of the product are there twice, and which are not there"};
 }

@@ -21,7 +21,7 @@ std::optional<Law> replaced_summand_law(const TermTable& table, std::size_t resu
 /// The oracle's results of other parameters: one left out, two exchanged, one in another's place.
 /// @param results all of which have to be so
 std::optional<Law> substitution_law(const TermTable& table, const std::vector<std::size_t>& results,
-                                    const Reference& reference);
+                                    const RightResults& right);
 
 /// What does not fit into the type that it is computed in.
 std::optional<Law> narrow_type_law(const TermTable& table, std::size_t result);

@@ -68,8 +68,13 @@ class CutSearch {
   std::size_t result_;
 };
 
-/// Whether a result is the right one or, in most rows, the whole number beside it.
-std::optional<bool> always_one_below(const TermTable& table, std::size_t result) {
+/// A result that is the right one or the whole number beside it.
+struct Beside {
+  bool is_below = false;
+  bool is_often_right = false;  ///< as what is rounded to the nearest is
+};
+
+std::optional<Beside> always_beside(const TermTable& table, std::size_t result) {
   constexpr int kFewestRight = 1;
   int right = 0, below = 0, above = 0;
   for (const TermRow& row : table.rows()) {
@@ -85,7 +90,9 @@ std::optional<bool> always_one_below(const TermTable& table, std::size_t result)
     }
   }
   if (right < kFewestRight || (below > 0 && above > 0)) return std::nullopt;
-  return below > 0;
+  constexpr int kShare = 4;
+  const bool is_often_right = kShare * right > static_cast<int>(table.rows().size());
+  return Beside{below > 0, is_often_right};
 }
 
 /// Whether results are what 32 bits leave of the right ones.
@@ -125,14 +132,14 @@ bool is_float(const TermTable& table, std::size_t result) {
 std::optional<Law> narrow_type_law(const TermTable& table, std::size_t result) {
   const std::string& name = table.results()[result];
   if (wraps(table, result)) {
-    return Law{"RL0542",
+    return Law{"RL0439",
                fmt::format("{} overflows: it is right below 2^31, and off by a multiple of 2^32 "
                            "above; here {}",
                            name, in_this_case(table, result)),
                "an int holds 32 bits: convert one operand to std::int64_t before you multiply"};
   }
   if (is_float(table, result)) {
-    return Law{"RL0542",
+    return Law{"RL0439",
                fmt::format("{} has the 24 bits of a float: {}", name, in_this_case(table, result)),
                "compute in double, or in std::int64_t; one float among the operands is enough"};
   }
@@ -144,7 +151,7 @@ std::optional<Law> rounding_law(const TermTable& table, std::size_t result) {
   if (const auto cut = CutSearch(table, result).run()) {
     const std::string &number = table.parameters()[cut->number], &by = table.parameters()[cut->by];
     return Law{
-        "RL0543",
+        "RL0439",
         fmt::format("{} is right only where {} is a multiple of {}, and too {} elsewhere: "
                     "{} / {} is rounded the wrong way, or too early; here {}",
                     name, number, by, cut->is_too_small ? "small" : "large", number, by,
@@ -152,13 +159,15 @@ std::optional<Law> rounding_law(const TermTable& table, std::size_t result) {
         "whole numbers divide downwards: to round up, add the divisor - 1 first; to keep the "
         "rest, multiply before you divide"};
   }
-  if (const auto is_below = always_one_below(table, result)) {
-    return Law{"RL0543",
+  if (const auto beside = always_beside(table, result)) {
+    const char* there = beside->is_often_right ? "to the nearest"
+                        : beside->is_below     ? "down"
+                                               : "up";
+    return Law{"RL0439",
                fmt::format("{} is right for some parameters and 1 too {} for all others: it is "
-                           "rounded {}; here {}",
-                           name, *is_below ? "small" : "large",
-                           *is_below ? "down where up is due" : "up where down is due",
-                           in_this_case(table, result)),
+                           "rounded {} where {} is due; here {}",
+                           name, beside->is_below ? "small" : "large", there,
+                           beside->is_below ? "up" : "down", in_this_case(table, result)),
                "what is the smallest, or the largest, number that fulfils the condition?"};
   }
   return std::nullopt;

@@ -21,7 +21,7 @@ std::optional<Law> of_any(const TermTable& table, const std::vector<std::size_t>
 
 }  // namespace
 
-std::optional<Law> find_law(const std::vector<TermSample>& samples, const Reference& reference) {
+std::optional<Law> find_law(const std::vector<TermSample>& samples, const RightResults& right) {
   const TermTable table(samples);
   if (table.rows().empty() || !table.is_repeatable()) return std::nullopt;
   const std::vector<std::size_t> wrong = table.wrong_results();
@@ -33,12 +33,12 @@ std::optional<Law> find_law(const std::vector<TermSample>& samples, const Refere
   if (auto law = of_any(table, wrong, composition_law)) return law;
   // One parameter that explains several results at once is simpler than a law for each of them.
   if (wrong.size() > 1) {
-    if (auto law = substitution_law(table, all, reference)) return law;
+    if (auto law = substitution_law(table, all, right)) return law;
   }
   for (const ResultLaw law : {factor_law, summand_law}) {
     if (auto found = of_any(table, wrong, law)) return found;
   }
-  if (auto law = substitution_law(table, wrong, reference)) return law;
+  if (auto law = substitution_law(table, wrong, right)) return law;
   for (const ResultLaw law : {replaced_summand_law, rounding_law, choice_law, dependence_law}) {
     if (auto found = of_any(table, wrong, law)) return found;
   }

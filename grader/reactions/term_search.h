@@ -22,7 +22,7 @@ struct TermSample {
 };
 
 /// The oracle's results of given parameters; nothing where it has none.
-using Reference = std::function<std::optional<Values>(const Values&)>;
+using RightResults = std::function<std::optional<Values>(const Values&)>;
 
 /// How wrong results come of the right ones, in all samples.
 struct Law {
@@ -35,6 +35,6 @@ struct Law {
 /// The simplest law that holds in every sample; nothing where none is known. The numbers that it
 /// names are those of the first sample.
 /// @param samples the case itself first; all of one kind, with the same names of parameters
-std::optional<Law> find_law(const std::vector<TermSample>& samples, const Reference& reference);
+std::optional<Law> find_law(const std::vector<TermSample>& samples, const RightResults& right);
 
 }  // namespace rooflab

@@ -162,8 +162,8 @@ class Substitutions {
 /// Holds substitutions against what was returned.
 class Trial {
  public:
-  Trial(const TermTable& table, const std::vector<std::size_t>& results, const Reference& reference)
-      : table_(table), results_(results), reference_(reference) {}
+  Trial(const TermTable& table, const std::vector<std::size_t>& results, const RightResults& right)
+      : table_(table), results_(results), right_(right) {}
 
   /// Whether the oracle's results of other parameters are what was returned in all rows, but for
   /// some in which the substitution cannot be made.
@@ -184,7 +184,7 @@ class Trial {
 
  private:
   bool is_explained(const TermRow& row, const Values& parameters) const {
-    const auto values = reference_(parameters);
+    const auto values = right_(parameters);
     if (!values) return false;
     return std::ranges::all_of(results_, [&](std::size_t result) {
       const auto found = values->find(table_.results()[result]);
@@ -198,14 +198,14 @@ class Trial {
 
   const TermTable& table_;
   const std::vector<std::size_t>& results_;
-  const Reference& reference_;
+  const RightResults& right_;
 };
 
 }  // namespace
 
 std::optional<Law> substitution_law(const TermTable& table, const std::vector<std::size_t>& results,
-                                    const Reference& reference) {
-  const Trial trial(table, results, reference);
+                                    const RightResults& right) {
+  const Trial trial(table, results, right);
   for (const auto& kind : Substitutions(table.base().sample->parameters).kinds()) {
     const Substitution* only = nullptr;
     for (const Substitution& substitution : kind) {
@@ -216,7 +216,7 @@ std::optional<Law> substitution_law(const TermTable& table, const std::vector<st
     if (only == nullptr) continue;
     const std::size_t shown = *std::ranges::find_if(
         results, [&](std::size_t result) { return table.is_wrong(table.base(), result); });
-    return Law{"RL0541",
+    return Law{"RL0439",
                fmt::format("{}: {} is {} where {} is due", only->message, table.results()[shown],
                            text_of_number(table.base().got[shown]),
                            text_of_number(table.base().expected[shown])),

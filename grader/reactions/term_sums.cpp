@@ -159,7 +159,7 @@ Law law_of(const TermTable& table, std::size_t result, const Pair& pair) {
             kTickOff};
   }
   const bool first_is_due = pair.one.factor < 0;
-  return {"RL0540",
+  return {"RL0439",
           fmt::format("{} counts {} where {} is due: {}", name, first_is_due ? other : one,
                       first_is_due ? one : other, here),
           "name the extents of each array, and see which of them this term is made of"};

@@ -74,8 +74,7 @@ bool TermTable::is_wrong(const TermRow& row, std::size_t result) const {
   if (is_whole_number(got) && is_whole_number(expected)) return true;
   Number largest = 0;
   for (const Number other : row.expected) largest = std::max(largest, std::abs(other));
-  return std::abs(got - expected) >
-         std::max(kAllowed * std::abs(expected), kRounding * largest);
+  return std::abs(got - expected) > std::max(kAllowed * std::abs(expected), kRounding * largest);
 }
 
 std::vector<std::size_t> TermTable::wrong_results() const {

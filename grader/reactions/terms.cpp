@@ -132,25 +132,32 @@ std::vector<TermPoint> points_around(const Values& parameters, const std::vector
   return points.take();
 }
 
-Reference within_reason(Reference reference, const std::vector<Values>& cases) {
-  std::map<std::string, double> least;  // at most 1
+RightResults within_reason(RightResults right, const std::vector<Values>& cases) {
+  // An oracle may count up to any number, and divide by it.
+  constexpr double kTimes = 4, kAlways = 10'000;
+  struct Range {
+    double least = 1, most = kAlways;
+  };
+  std::map<std::string, Range> ranges;
   for (const Values& one : cases) {
     for (const auto& [name, value] : one) {
-      double& lowest = least.try_emplace(name, 1).first->second;
-      if (!std::holds_alternative<std::string>(value)) lowest = std::min(lowest, as_double(value));
+      if (std::holds_alternative<std::string>(value)) continue;
+      Range& range = ranges[name];
+      range.least = std::min(range.least, as_double(value));
+      range.most = std::max(range.most, kTimes * as_double(value));
     }
   }
-  return [reference = std::move(reference),
-          least = std::move(least)](const Values& parameters) -> std::optional<Values> {
+  return [right = std::move(right),
+          ranges = std::move(ranges)](const Values& parameters) -> std::optional<Values> {
     for (const auto& [name, value] : parameters) {
-      if (std::holds_alternative<std::string>(value)) continue;
-      const auto lowest = least.find(name);
-      if (lowest == least.end()) continue;
+      const auto range = ranges.find(name);
+      if (range == ranges.end() || std::holds_alternative<std::string>(value)) continue;
       const double number = as_double(value);
       const bool is_fraction = std::holds_alternative<double>(value) && number > 0;
-      if (number < lowest->second && !is_fraction) return std::nullopt;
+      if (number < range->second.least && !is_fraction) return std::nullopt;
+      if (number > range->second.most) return std::nullopt;
     }
-    return reference(parameters);
+    return right(parameters);
   };
 }
 

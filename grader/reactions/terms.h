@@ -24,9 +24,9 @@ struct TermPoint {
 std::vector<TermPoint> points_around(const Values& parameters, const std::vector<Values>& cases,
                                      std::uint64_t seed);
 
-/// A reference that answers only where no number is below zero that is so in no case, nor zero: an
-/// oracle may divide by it.
-Reference within_reason(Reference reference, const std::vector<Values>& cases);
+/// Right results, asked for only where no number is far beyond those of its name in the cases,
+/// below zero where none is, or zero: an oracle may count up to it, or divide by it.
+RightResults within_reason(RightResults right, const std::vector<Values>& cases);
 
 /// What a law says of wrong results.
 /// @param story what is told without it, of the same case

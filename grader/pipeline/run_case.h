@@ -81,6 +81,11 @@ class CaseRunner {
   /// What makes a public case wrong of which only the looks are known: nothing where that cannot be
   /// found out, as on a GPU that makes no further calls in one process. It takes about a second.
   std::optional<FoundCause> find_cause(const CaseSpec& spec) const;
+  /// The judgement of a wrong answer of named results with its cause, where calls with other
+  /// parameters show one and nothing told it before; nothing where they do not. For public cases
+  /// and a simulated GPU alone.
+  std::optional<Judgement> judge_reaction(const NumberedCase& numbered,
+                                          const Judgement& judgement) const;
 
  private:
   std::vector<Values> smaller_problems(const CaseSpec& spec) const;
@@ -93,6 +98,8 @@ class CaseRunner {
   double bytes_of(const CaseSpec& spec) const;
   bool is_small(const CaseSpec& spec) const;
   std::size_t repeats_of(const CaseSpec& spec) const;
+  std::vector<Values> public_parameters() const;
+  std::optional<Values> expected_at(const Values& parameters) const;
   std::optional<Judgement> judge_further(const NumberedCase& numbered,
                                          const DiagnoseContext& place) const;
   RunOutcome run_with_retry(const RunRequest& request) const;

@@ -12,6 +12,7 @@
 
 #include "grader/contract/problem.h"
 #include "grader/contract/thrown.h"
+#include "grader/device/origins.h"
 #include "grader/spec/gpu_user.h"
 #include "simgpu/report.h"
 #include "simgpu/settled_bytes.h"
@@ -113,6 +114,7 @@ struct RunOutcome {
   /// Of one of the timed calls, which was drawn at random; empty where they are not repeated.
   std::vector<std::vector<std::byte>> drawn_outputs;
   std::vector<FreshCall> fresh;
+  std::vector<ElementOrigin> origins;  ///< of RunRequest::origins_of, in their order
   int failed_call =
       0;  ///< of RunRequest::further: the call whose end this is; 2 for the second one
   std::string printed;  ///< capped stdout and stderr of the guest; untrusted
@@ -164,6 +166,9 @@ struct RunRequest {
   /// Where the GPU is simulated: calls behind the first one, in its process and under checkers, the
   /// i-th of fresh(i), which may then have other sizes, too.
   std::vector<FurtherCall> further = {};
+  /// Where the GPU is simulated: elements of outputs of which RunOutcome::origins is wanted. The
+  /// call is slower for it by far: it is for small problems.
+  std::vector<ElementPlace> origins_of = {};
   /// Of a timed call: it gets these only where it takes at most so many warp instructions.
   std::uint64_t checked_again_up_to = 0;
 };

@@ -123,8 +123,8 @@ CudaError Launches::launch(const protocol::LaunchMessage& message,
   KnownLaunches::Key key = key_of(message, parameters);
   // A known launch keeps no sectors, which are held against the caller's work.
   const bool is_off_stream = parts_.streams.is_off_callers_stream(message.stream);
-  const LaunchResult* const known =
-      is_off_stream ? nullptr : known_launches_.find(key, parts_.memory);
+  const bool must_run = is_off_stream || observer_ != nullptr;
+  const LaunchResult* const known = must_run ? nullptr : known_launches_.find(key, parts_.memory);
   if (known != nullptr && (!parts_.streams.wants_places() || known->places != nullptr)) {
     ++repeats_;
     finish(kernel, message, *known, {});
@@ -195,7 +195,8 @@ EngineOptions Launches::options_on(std::uint64_t stream) {
           .sectors = parts_.streams.watches(stream) || parts_.memory.shares_memory(),
           .places = parts_.streams.wants_places(),
           .sampled = options.sampled,
-          .l2_memory = &l2_memory_};
+          .l2_memory = &l2_memory_,
+          .observer = observer_};
 }
 
 /// Who else works on the memory that the launch has touched is told of it.

@@ -70,6 +70,9 @@ class Launches {
   std::string take_output() { return std::exchange(output_, {}); }
   bool has_output() const { return !output_.empty(); }
 
+  /// Sees every instruction of the launches from now on, all of which are executed.
+  void observe(StepObserver* observer) { observer_ = observer; }
+
   /// The guest is gone, and what its kernels have allocated.
   void forget_all();
 
@@ -99,6 +102,7 @@ class Launches {
   KnownLaunches known_launches_;
   LaunchChoices launch_choices_;
   std::uint64_t repeats_ = 0;
+  StepObserver* observer_ = nullptr;
   std::string output_;
 };
 

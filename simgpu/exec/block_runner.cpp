@@ -28,7 +28,7 @@ BlockRunner::BlockRunner(const LaunchContext& launch)
       block_(launch),
       counts_(launch.kernel, static_cast<std::uint32_t>(warps_of_block(launch.request))),
       lanes_(launch.kernel, block_.changes, block_.undefined,
-             LaneWaits(launch.kernel, block_.checkers.get(), block_.position)),
+             LaneWaits(launch.kernel, block_.checkers.get(), block_.position), launch.observer),
       warps_(warps_of_block(launch.request)) {
   for (std::size_t i = 0; i < warps_.size(); ++i) {
     warps_[i].index = static_cast<std::uint16_t>(i);
@@ -58,6 +58,7 @@ void BlockRunner::start(std::uint64_t block) {
   block_.begin_block(block);
   for (Warp& warp : warps_) begin(warp);
   block_.undefined.begin_block(warps_);
+  if (launch_.observer != nullptr) launch_.observer->begin_block(block);
   lanes_.begin_block();
   spin_detector_.begin_block();
   polling_rounds_ = 0;

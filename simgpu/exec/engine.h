@@ -29,6 +29,7 @@ namespace simgpu {
 
 class KernelHeap;
 class SectorCache;
+class StepObserver;
 
 /// lower() to the instructions of this engine.
 /// @throws std::runtime_error
@@ -57,6 +58,8 @@ struct EngineOptions {
   /// L2Cache::storage() that launches one after the other use; nullptr: each gets its own, which
   /// takes longer than a short launch. Results do not depend on it.
   SectorCache* l2_memory = nullptr;
+  /// Sees every instruction; the launch runs whole, on one worker. nullptr: nobody does.
+  StepObserver* observer = nullptr;
 };
 
 /// cudaLimitStackSize of a GPU whose program has not set it.

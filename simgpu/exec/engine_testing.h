@@ -28,6 +28,7 @@ struct Launch {
   bool bounds = false;
   bool cooperative = false;
   std::uint64_t secret = 0;  ///< of a bounded launch
+  StepObserver* observer = nullptr;
 };
 
 class Device {
@@ -111,7 +112,8 @@ class Device {
                     .instruction_budget = launch.budget,
                     .warp_limit_us = launch.warp_limit_us,
                     .bounds_long_launches = launch.bounds,
-                    .secret = launch.secret});
+                    .secret = launch.secret,
+                    .observer = launch.observer});
   }
 
   DeviceMemory& memory() { return memory_; }

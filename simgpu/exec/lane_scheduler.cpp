@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "simgpu/exec/lane_parting.h"
+#include "simgpu/exec/lanes.h"
 #include "simgpu/exec/mbarrier.h"
 
 namespace simgpu {
@@ -53,9 +54,22 @@ void LaneScheduler::run_together(Warp& warp) {
 }
 
 void LaneScheduler::run_from(const Lowered* in, Warp& warp) {
-  if (warp.follows) [[unlikely]]
-    return follower_.run(in, warp);
+  if (warp.follows || observer_ != nullptr) [[unlikely]] {
+    while (in != nullptr) in = step(in, warp, warp.follows);
+    return;
+  }
   while (in != nullptr) in = in->run(in, warp);
+}
+
+/// An instruction that somebody may look at.
+/// @param follows whether its undefined values are to be followed: they have been already where it
+/// had to wait
+const Lowered* LaneScheduler::step(const Lowered* in, Warp& warp, bool follows) {
+  const std::uint32_t lanes = executing_lanes(*in, warp);
+  if (observer_ != nullptr) observer_->before(*in, warp, lanes);
+  const Lowered* next = follows ? follower_.step(in, warp) : in->run(in, warp);
+  if (observer_ != nullptr) observer_->after(*in, warp, lanes);
+  return next;
 }
 
 /// A turn for every group of a warp.
@@ -86,7 +100,7 @@ bool LaneScheduler::run_group(Warp& warp) {
     warp.memory_quantum = kMemoryQuantum;
     try {
       if (warp.wait.proceeds) {
-        in = in->run(in, warp);
+        in = step(in, warp, false);
         warp.wait = {};
       }
       run_from(in, warp);

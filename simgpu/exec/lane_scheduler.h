@@ -5,6 +5,7 @@
 
 #include "simgpu/exec/lane_waits.h"
 #include "simgpu/exec/memory_changes.h"
+#include "simgpu/exec/step_observer.h"
 #include "simgpu/exec/undefined_follower.h"
 #include "simgpu/exec/warp.h"
 
@@ -16,9 +17,14 @@ namespace simgpu {
 class LaneScheduler {
  public:
   /// @param changes, follower of the block that runs
+  /// @param observer of the launch, or nullptr
   LaneScheduler(const LoweredKernel& kernel, const MemoryChanges& changes,
-                UndefinedFollower& follower, const LaneWaits& waits)
-      : kernel_(kernel), changes_(changes), follower_(follower), waits_(waits) {}
+                UndefinedFollower& follower, const LaneWaits& waits, StepObserver* observer)
+      : kernel_(kernel),
+        changes_(changes),
+        follower_(follower),
+        waits_(waits),
+        observer_(observer) {}
 
   void begin_block() { lanes_take_turns_ = false; }
   /// Lanes of this block go their own way soon.
@@ -48,12 +54,14 @@ class LaneScheduler {
   void run_groups(Warp& warp);
   bool run_group(Warp& warp);
   void run_from(const Lowered* in, Warp& warp);
+  const Lowered* step(const Lowered* in, Warp& warp, bool follows);
   void part_idle_lanes(Warp& warp);
 
   const LoweredKernel& kernel_;
   const MemoryChanges& changes_;
   UndefinedFollower& follower_;
   LaneWaits waits_;
+  StepObserver* const observer_;
   bool lanes_take_turns_ = false;  ///< some have had to go their own way
 };
 

@@ -30,6 +30,11 @@ inline Word64* pairs(Warp& warp, std::uint32_t offset) { return slot<std::uint64
 inline std::uint32_t& predicate(const Warp& warp, std::uint32_t offset) {
   return *reinterpret_cast<std::uint32_t*>(warp.regs + offset);
 }
+/// Of the lanes that are at `in`, those that execute it: a guard may keep others from it.
+inline std::uint32_t executing_lanes(const Lowered& in, const Warp& warp) {
+  if (in.guarded == nullptr) return warp.active;
+  return warp.active & (predicate(warp, in.guard) ^ in.guard_flip);
+}
 
 template <class T>
 inline T from_word(WordOf<T> word) {

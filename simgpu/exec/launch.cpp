@@ -288,12 +288,18 @@ LaunchResult execute(const Program& program, const LaunchRequest& request, Devic
       .bounds_by_blocks_alone = options.bounds_by_blocks_alone,
       .secret = options.secret,
       .notes_stores = options.sampled,
-      .l2_memory = options.l2_memory};
+      .l2_memory = options.l2_memory,
+      .observer = options.observer};
   const bool cooperative = request.grid_workspace != 0;
   if (cooperative && request.grid.count() > blocks_that_fit(launch)) {
     return refuse(kernel,
                   "cooperative launches whose blocks' registers, shared and local memory "
                   "take more than 2 GiB together");
+  }
+  if (options.observer != nullptr) {
+    options.observer->begin_launch(launch);
+    memory.note_change_anywhere();
+    return run_side_by_side(launch);
   }
   if (options.sampled && !cooperative) {
     if (std::optional<LaunchResult> result = run_sampled(launch)) return std::move(*result);

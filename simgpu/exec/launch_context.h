@@ -5,6 +5,7 @@
 
 #include "simgpu/counters/traffic_log.h"
 #include "simgpu/exec/engine.h"
+#include "simgpu/exec/step_observer.h"
 #include "simgpu/isa/lowered.h"
 #include "simgpu/memory/device_memory.h"
 
@@ -36,6 +37,7 @@ struct LaunchContext {
   bool watches_values = false;  ///< MemoryChanges::new_values() is wanted
   bool notes_stores = false;    ///< memory learns which allocations were stored to, and no others
   SectorCache* l2_memory = nullptr;  ///< as EngineOptions have it
+  StepObserver* observer = nullptr;  ///< likewise
 };
 
 }  // namespace simgpu

@@ -72,15 +72,14 @@ const Lowered* UndefinedFollower::begin_following(const Lowered* in, Warp& warp)
   return nullptr;
 }
 
-void UndefinedFollower::run(const Lowered* in, Warp& warp) {
+const Lowered* UndefinedFollower::step(const Lowered* in, Warp& warp) {
   UndefinedValues& values = values_[warp.index];
   ValueFollower follower(launch_.kernel, values, *checkers_, position_.block());
-  while (in != nullptr) {
-    const std::vector<UnwrittenStore> unwritten = follower.look_at(in, warp);
-    warp.follows = values.any();
-    in = in->run(in, warp);
-    mark(unwritten, warp);
-  }
+  const std::vector<UnwrittenStore> unwritten = follower.look_at(in, warp);
+  warp.follows = values.any();
+  const Lowered* next = in->run(in, warp);
+  mark(unwritten, warp);
+  return next;
 }
 
 /// Behind a store of what is itself unwritten.

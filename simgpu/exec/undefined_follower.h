@@ -13,8 +13,8 @@
 
 namespace simgpu {
 
-/// The undefined values of the block that runs, with checkers. A warp that has any runs here, so
-/// that each of its instructions is looked at before it is executed.
+/// The undefined values of the block that runs, with checkers. A warp that has any steps here,
+/// so that each of its instructions is looked at before it is executed.
 class UndefinedFollower {
  public:
   /// @param checkers nullptr when they are off: nothing is followed
@@ -35,8 +35,8 @@ class UndefinedFollower {
   const Lowered* follow(const Lowered* in, Warp& warp, std::uint32_t lanes,
                         const RawFinding& finding);
 
-  /// Runs the warp from `in` on, until its turn ends.
-  void run(const Lowered* in, Warp& warp);
+  /// Executes `in`, looking at it first, and says where the warp goes on.
+  const Lowered* step(const Lowered* in, Warp& warp);
 
  private:
   const Lowered* note_unwritten(const Lowered* in, Warp& warp);

@@ -209,11 +209,8 @@ std::vector<UnwrittenStore> ValueFollower::look_at(const Lowered* in, Warp& warp
     forget_dead_registers(kernel_, in->index, values_, warp.active);
   }
   if (!concerns(info)) return {};
-  std::uint32_t lanes = warp.active;
-  if (in->guarded != nullptr) {
-    use(in, warp, info.guard, lanes);
-    lanes &= predicate(warp, in->guard) ^ in->guard_flip;
-  }
+  if (in->guarded != nullptr) use(in, warp, info.guard, warp.active);
+  const std::uint32_t lanes = executing_lanes(*in, warp);
   if (info.only_stores) return store(in, warp, lanes);
   if (info.cls == InstructionClass::warp_exchange) {
     exchange(in, warp, lanes);

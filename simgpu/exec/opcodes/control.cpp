@@ -15,11 +15,6 @@ namespace {
 constexpr Cost kControl{.cls = InstructionClass::control};
 constexpr Cost kBarrier{.cls = InstructionClass::barrier};
 
-std::uint32_t guard_bits(const Lowered* in, Warp& warp) {
-  if (in->guarded == nullptr) return warp.active;
-  return warp.active & (predicate(warp, in->guard) ^ in->guard_flip);
-}
-
 const Lowered* jump(const Lowered* in, Warp& warp) { return warp.go(in->target); }
 
 const Lowered* branch_always(const Lowered* in, Warp& warp) {
@@ -30,7 +25,7 @@ const Lowered* branch_always(const Lowered* in, Warp& warp) {
 const Lowered* branch(const Lowered* in, Warp& warp) {
   MemoryCounts& counts = warp.block->counted;
   ++counts.branches;
-  const std::uint32_t taken = guard_bits(in, warp);
+  const std::uint32_t taken = executing_lanes(*in, warp);
   if (taken == warp.active) return warp.go(in->target);
   if (taken == 0) return warp.go(in->index + 1);
   ++counts.divergent_branches;
@@ -77,7 +72,7 @@ const Lowered* branch_table(const Lowered* in, Warp& warp) {
 }
 
 const Lowered* exit_lanes(const Lowered* in, Warp& warp) {
-  const std::uint32_t leaving = guard_bits(in, warp);
+  const std::uint32_t leaving = executing_lanes(*in, warp);
   if (leaving == 0) return warp.go(in->index + 1);
   warp.dead |= leaving;
   if (in->guarded != nullptr && warp.block->checkers != nullptr) {
@@ -97,7 +92,7 @@ const Lowered* exit_lanes(const Lowered* in, Warp& warp) {
 }
 
 const Lowered* run_guarded(const Lowered* in, Warp& warp) {
-  const std::uint32_t mask = guard_bits(in, warp);
+  const std::uint32_t mask = executing_lanes(*in, warp);
   if (mask == 0) return in + 1;
   warp.mask = mask;
   const Lowered* next = in->guarded(in, warp);

@@ -25,6 +25,12 @@ class WarpOrigins {
     static constexpr Lanes kNothing{};
     return reg == InstructionInfo::kNoRegister ? kNothing : registers_[reg];
   }
+  /// Whether any lane's value is made of anything.
+  bool any(std::uint32_t reg) const {
+    ValueOrigins all = OriginSets::kNone;
+    for (const ValueOrigins value : of(reg)) all |= value;
+    return all != OriginSets::kNone;
+  }
   void set(std::uint32_t reg, unsigned lane, ValueOrigins value) {
     if (reg != InstructionInfo::kNoRegister) registers_[reg][lane] = value;
   }

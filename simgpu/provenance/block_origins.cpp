@@ -1,21 +1,30 @@
 #include "simgpu/provenance/block_origins.h"
 
-#include <utility>
-
 namespace simgpu {
 
-void WarpOrigins::push(unsigned lane) {
-  std::vector<ValueOrigins> kept;
+bool WarpOrigins::push(unsigned lane) {
+  Callers& callers = callers_[lane];
+  if (callers.not_kept > 0 || kept_ + registers_.size() > kMostKept) {
+    ++callers.not_kept;
+    return false;
+  }
+  std::vector<ValueOrigins>& kept = callers.registers.emplace_back();
   kept.reserve(registers_.size());
   for (const Lanes& lanes : registers_) kept.push_back(lanes[lane]);
-  callers_[lane].push_back(std::move(kept));
+  kept_ += kept.size();
+  return true;
 }
 
 void WarpOrigins::pop(unsigned lane) {
-  if (callers_[lane].empty()) return;
-  const std::vector<ValueOrigins>& kept = callers_[lane].back();
-  for (std::size_t reg = 0; reg < registers_.size(); ++reg) registers_[reg][lane] = kept[reg];
-  callers_[lane].pop_back();
+  Callers& callers = callers_[lane];
+  if (callers.not_kept > 0) {
+    --callers.not_kept;
+  } else if (!callers.registers.empty()) {
+    const std::vector<ValueOrigins>& kept = callers.registers.back();
+    for (std::size_t reg = 0; reg < registers_.size(); ++reg) registers_[reg][lane] = kept[reg];
+    kept_ -= kept.size();
+    callers.registers.pop_back();
+  }
 }
 
 }  // namespace simgpu

@@ -25,12 +25,19 @@ class WarpOrigins {
     static constexpr Lanes kNothing{};
     return reg == InstructionInfo::kNoRegister ? kNothing : registers_[reg];
   }
+  /// Whether any lane's value is made of anything.
+  bool any(std::uint32_t reg) const {
+    ValueOrigins all = OriginSets::kNone;
+    for (const ValueOrigins value : of(reg)) all |= value;
+    return all != OriginSets::kNone;
+  }
   void set(std::uint32_t reg, unsigned lane, ValueOrigins value) {
     if (reg != InstructionInfo::kNoRegister) registers_[reg][lane] = value;
   }
 
   /// A lane enters a function with a body of its own, whose registers are those of every call.
-  void push(unsigned lane);
+  /// False where calls are so deep that what the caller has is not kept.
+  bool push(unsigned lane);
   void pop(unsigned lane);
 
   OwnOrigins& local(unsigned lane) { return local_[lane]; }
@@ -42,7 +49,13 @@ class WarpOrigins {
  private:
   std::vector<Lanes> registers_;
   std::vector<OwnOrigins> local_, frame_;
-  std::array<std::vector<std::vector<ValueOrigins>>, kWarpSize> callers_;
+  static constexpr std::size_t kMostKept = std::size_t{1} << 20;
+  struct Callers {
+    std::vector<std::vector<ValueOrigins>> registers;
+    std::size_t not_kept = 0;  ///< calls behind these
+  };
+  std::array<Callers, kWarpSize> callers_;
+  std::size_t kept_ = 0;  ///< values of all callers
 };
 
 /// Those of a block that runs, and what its shared memory was made of.

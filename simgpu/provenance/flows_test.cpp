@@ -260,6 +260,26 @@ TEST_F(Flows, CallsPassWhatTheyAreGiven) {
   EXPECT_EQ(sources(out, 5), (Elements{{{"in", 5}, 1}, {{"in", 6}, 1}}));
 }
 
+TEST_F(Flows, FunctionsThatAreNotInlinedPassWhatTheyAreGiven) {
+  const auto in = floats("in", 32), out = floats("out", 32);
+  run("passed_on", {}, out, in);
+  EXPECT_EQ(sources(out, 5), (Elements{{{"in", 0}, 1}, {{"in", 5}, 1}, {{"in", 26}, 1}}));
+}
+
+TEST_F(Flows, BlocksThatRunSideBySideHaveValuesOfTheirOwn) {
+  const auto in = floats("in", 32), out = floats("out", 2);
+  const auto flag = array("flag", std::vector<int>(1));
+  run("handed_on", {.grid = {2, 1, 1}, .block = {1, 1, 1}}, out, in, flag);
+  EXPECT_EQ(sources(out, 0), (Elements{{{"in", 5}, 1}, {{"in", 7}, 1}}));
+}
+
+TEST_F(Flows, CopiesThatReadLessFillUpWithZeros) {
+  const auto in = floats("in", 128), out = floats("out", 64);
+  run("partly_copied", {}, out, in);
+  EXPECT_EQ(sources(out, 4), (Elements{{{"in", 8}, 1}}));
+  EXPECT_EQ(sources(out, 5), Elements{});
+}
+
 TEST_F(Flows, LocalArraysKeepTheirElementsApart) {
   const auto in = floats("in", 256), out = floats("out", 32);
   std::vector<int> numbers(32);

@@ -235,9 +235,11 @@ InstructionOrigins origins_of_instruction(const LoweredKernel& kernel, std::uint
   const Seen seen{kernel, in, info, kernel.spellings[index], kernel.hidden[index] != 0};
   if (seen.handler() == hidden::kCall) return {.rule = OriginRule::called};
   if (seen.handler() == hidden::kLeave) return {.rule = OriginRule::left};
-  if (seen.starts("cp.async")) return of_asynchronous(seen);
+  // Hidden ones compute addresses.
+  if (seen.starts("cp.async") && !seen.hidden) return of_asynchronous(seen);
   if (info.access_bytes > 0) return of_memory(seen);
   if (info.writes.empty()) return {};
+  if (seen.starts("bar")) return {.rule = OriginRule::unknown, .results = info.writes};
   if (seen.starts("mbarrier")) return {.rule = OriginRule::cleared, .results = info.writes};
   if (info.cls == InstructionClass::tensor) return of_product(seen);
   if (info.cls == InstructionClass::warp_exchange && !seen.hidden) return of_exchange(seen);

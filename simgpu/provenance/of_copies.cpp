@@ -119,7 +119,7 @@ void Provenance::call(WarpOrigins& own, std::uint32_t lanes) {
       copy_frame(own, lane, parameters + argument.callee,
                  argument.caller + (argument.in_frame ? step_.stack_pointer : 0), argument.bytes);
     }
-    own.push(lane);
+    if (!own.push(lane)) lost_ = true;
   });
 }
 

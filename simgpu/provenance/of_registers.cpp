@@ -36,6 +36,11 @@ void Provenance::set_all(const InstructionOrigins& rule, WarpOrigins& warp, std:
 }
 
 void Provenance::compute(const InstructionOrigins& rule, WarpOrigins& warp, std::uint32_t lanes) {
+  const auto is_made_of_something = [&](std::uint32_t reg) { return warp.any(reg); };
+  // Of most instructions, which compute addresses and conditions.
+  if (std::ranges::none_of(rule.operands, is_made_of_something)) {
+    return set_all(rule, warp, lanes, OriginSets::kNone);
+  }
   each_lane(lanes, [&](unsigned lane) {
     ValueOrigins value = OriginSets::kNone;
     switch (rule.rule) {

@@ -7,42 +7,24 @@
 namespace simgpu {
 namespace {
 
-constexpr std::size_t kFirstTable = 1024;
+/// Few enough to stay in the processor's cache: what is made again is made soon.
+constexpr std::size_t kRecent = std::size_t{1} << 15;
 
 }  // namespace
 
 OriginSets::OriginSets(std::size_t most_nodes)
-    : most_nodes_(most_nodes), nodes_(kOutside + 1), table_(kFirstTable) {}
-
-std::uint64_t OriginSets::hash(const Node& node) {
-  std::uint64_t number = std::uint64_t{node.left} << 32 | node.right;
-  number = (number ^ (number >> 30)) * 0xBF58476D1CE4E5B9;
-  return number ^ (number >> 31);
-}
-
-void OriginSets::grow() {
-  std::vector<OriginSet> larger(table_.size() * 2);
-  for (const OriginSet set : table_) {
-    if (set == kNone) continue;
-    std::size_t at = hash(nodes_[set]) & (larger.size() - 1);
-    while (larger[at] != kNone) at = (at + 1) & (larger.size() - 1);
-    larger[at] = set;
-  }
-  table_ = std::move(larger);
-}
+    : most_nodes_(most_nodes), nodes_(kOutside + 1), recent_(kRecent) {}
 
 OriginSet OriginSets::keep(const Node& node) {
-  std::size_t at = hash(node) & (table_.size() - 1);
-  while (table_[at] != kNone) {
-    if (nodes_[table_[at]] == node) return table_[at];
-    at = (at + 1) & (table_.size() - 1);
-  }
-  if (nodes_.size() >= most_nodes_) return kUnknown;
-  const auto set = static_cast<OriginSet>(nodes_.size());
+  const std::uint64_t both = std::uint64_t{node.left} << 32 | node.right;
+  OriginSet& recent = recent_[(both * 0x9E3779B97F4A7C15) >> 49];
+  static_assert(kRecent == std::size_t{1} << (64 - 49));
+  if (recent != kNone && nodes_[recent] == node) return recent;
+  if (nodes_.size() + 1 >= most_nodes_) return kUnknown;
+  recent = static_cast<OriginSet>(nodes_.size());
   nodes_.push_back(node);
-  table_[at] = set;
-  if (nodes_.size() * 2 > table_.size()) grow();
-  return set;
+  if ((node.right & kMask) == kRaw) nodes_.push_back({node.left, node.right | kUsed});
+  return recent;
 }
 
 std::optional<std::uint32_t> OriginSets::add(const LoadEvent& event) {
@@ -58,9 +40,7 @@ LoadedBytes OriginSets::bytes_of(OriginSet set) const {
 
 OriginSet OriginSets::raw(const LoadedBytes& bytes) { return keep(leaf(bytes, kRaw)); }
 
-OriginSet OriginSets::used(OriginSet set) {
-  return is_raw(set) ? keep(leaf(bytes_of(set), kUsed)) : set;
-}
+OriginSet OriginSets::used(OriginSet set) const { return is_raw(set) ? set + 1 : set; }
 
 OriginSet OriginSets::unite(OriginSet one, OriginSet other) {
   if (one == other || other == kNone) return one;
@@ -115,7 +95,7 @@ OriginSets::Listing OriginSets::list(OriginSet set, std::size_t most_loads,
 
 std::size_t OriginSets::bytes() const {
   return nodes_.capacity() * sizeof(Node) + events_.capacity() * sizeof(LoadEvent) +
-         table_.capacity() * sizeof(OriginSet);
+         recent_.capacity() * sizeof(OriginSet);
 }
 
 }  // namespace simgpu

@@ -26,9 +26,9 @@ struct LoadedBytes {
   bool operator==(const LoadedBytes&) const = default;
 };
 
-/// Sets of loads that share their parts: a union is a pair of sets, and the same pair is kept once.
-/// So a sum of n products takes 2 n pairs, however many elements each of its partial sums has. What
-/// is in a set is found out when somebody asks.
+/// Sets of loads that share their parts: a union is a pair of sets, which is mostly kept once
+/// however often it is made. So a sum of n products takes 2 n pairs, however many elements each of
+/// its partial sums has. What is in a set is found out when somebody asks.
 ///
 /// Two kinds of sets have a single load. A *raw* one is what the load brought, byte by byte as it
 /// was in memory: parts of it can still be told from each other. A *used* one is a value that was
@@ -55,7 +55,7 @@ class OriginSets {
   /// These bytes of a load, as they are.
   OriginSet raw(const LoadedBytes& bytes);
   /// What a value has that was computed from one with `set`.
-  OriginSet used(OriginSet set);
+  OriginSet used(OriginSet set) const;
   /// Of two used sets.
   OriginSet unite(OriginSet one, OriginSet other);
 
@@ -78,17 +78,16 @@ class OriginSets {
     bool operator==(const Node&) const = default;
   };
 
+  // Behind each raw node stands the used one of the same bytes.
   static Node leaf(const LoadedBytes& bytes, std::uint32_t kind) {
     return {bytes.event, kind | bytes.first << 8 | bytes.count};
   }
   OriginSet keep(const Node& node);
-  void grow();
-  static std::uint64_t hash(const Node& node);
 
   std::size_t most_nodes_;
   std::vector<Node> nodes_;
   std::vector<LoadEvent> events_;
-  std::vector<OriginSet> table_;  ///< open addressing; kNone: free
+  std::vector<OriginSet> recent_;  ///< by a hash; the last of those that share a place
 };
 
 }  // namespace simgpu

@@ -20,6 +20,10 @@ using Elements = std::map<std::pair<std::string, std::size_t>, std::uint64_t>;
 /// Kernels that are followed, for tests that read as sentences.
 class Followed : public ::testing::Test {
  protected:
+  /// @param ptx a module of its own; nothing: testdata/flows.cu
+  explicit Followed(const std::string& ptx = "")
+      : device_(ptx.empty() ? Device::with_test_kernels() : Device(ptx)) {}
+
   /// An array of elements `T` that has come from outside.
   template <class T>
   std::uint64_t array(const std::string& name, const std::vector<T>& values) {
@@ -53,7 +57,7 @@ class Followed : public ::testing::Test {
     return elements;
   }
 
-  Device device_ = Device::with_test_kernels();
+  Device device_;
   std::unique_ptr<Provenance> provenance_ = std::make_unique<Provenance>();
 
  private:

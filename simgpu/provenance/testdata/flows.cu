@@ -240,4 +240,31 @@ __global__ void largest_of_warp(int* out, const int* in) {
   out[threadIdx.x] = __reduce_max_sync(~0U, in[threadIdx.x]);
 }
 
+__device__ __noinline__ float scaled(float x, float by) { return x * by; }
+__global__ void passed_on(float* out, const float* in) {
+  out[threadIdx.x] = scaled(in[threadIdx.x], in[31 - threadIdx.x]) + scaled(1, in[0]);
+}
+
+// Block 0 waits for block 1.
+__global__ void handed_on(volatile float* out, const float* in, volatile int* flag) {
+  if (blockIdx.x == 1) {
+    out[1] = in[5];
+    __threadfence();
+    *flag = 1;
+  } else {
+    while (*flag == 0) {
+    }
+    out[0] = out[1] + in[7];
+  }
+}
+
+__global__ void partly_copied(float* out, const float4* in) {
+  __shared__ float4 tile[32];
+  __pipeline_memcpy_async(&tile[threadIdx.x], &in[threadIdx.x], sizeof(float4), 12);
+  __pipeline_commit();
+  __pipeline_wait_prior(0);
+  out[2 * threadIdx.x] = tile[threadIdx.x].x;
+  out[2 * threadIdx.x + 1] = tile[threadIdx.x].y;
+}
+
 }  // extern "C"

@@ -116,9 +116,7 @@ std::optional<ReactionFact> fact_of_tensor(const ElementSets& sets, std::size_t 
   for (const auto& [along, across] : {std::pair{odd[0], odd[1]}, std::pair{odd[1], odd[0]}}) {
     if (!is_turned(*along.second, *across.second)) continue;
     return ReactionFact{
-        Kind::turned,
-        {{.tensor = tensor, .axis = along.first, .due_axis = across.first, .due = {}, .got = {}}},
-        {}};
+        Kind::turned, {{.tensor = tensor, .axis = along.first, .due_axis = across.first}}, {}};
   }
   if (odd[0].second->is_in_place() && odd[1].second->is_in_place()) {
     return ReactionFact{Kind::in_place, {input_of(odd[0]), input_of(odd[1])}, {}};
@@ -129,7 +127,7 @@ std::optional<ReactionFact> fact_of_tensor(const ElementSets& sets, std::size_t 
 /// The coordinates along one axis whose weights are not 1: all by one weight; nothing where they
 /// have several. No coordinates where all are 1.
 std::optional<Input> odd_weights(AxisOf of, const AxisSets& sets) {
-  Input input{.tensor = of.first, .axis = of.second, .due_axis = 0, .due = {}, .got = {}};
+  Input input{.tensor = of.first, .axis = of.second, .due_axis = 0};
   for (const auto& [at, weight] : sets.weights) {
     if (is_same_weight(1, weight)) continue;
     if (!input.got.empty() && !is_same_weight(input.weight, weight)) return std::nullopt;
@@ -141,33 +139,48 @@ std::optional<Input> odd_weights(AxisOf of, const AxisSets& sets) {
   return input;
 }
 
+/// What the weights of one tensor say.
+struct TensorWeights {
+  bool are_right = true;
+  std::optional<Input> odd;  ///< nothing where they are not right and have no simple reason
+};
+
+/// Some coordinates along one axis have a simple weight; or all along every axis have the same one.
+TensorWeights weights_of(const ElementSets& sets, std::size_t tensor) {
+  TensorWeights found;
+  bool all_alike = true;
+  std::optional<Input> whole, part;
+  for (const auto& [of, axis] : sets.axes()) {
+    if (of.first != tensor) continue;
+    const std::optional<Input> input = odd_weights(of, axis);
+    found.are_right = found.are_right && input && input->got.empty();
+    const bool is_whole = input && !input->got.empty() && input->got.size() == axis.due.size();
+    all_alike = all_alike && is_whole && (!whole || is_same_weight(whole->weight, input->weight));
+    if (is_whole && !whole) whole = input;
+    // Along an axis of which the element needs one place, the sum over the others shows a mean of
+    // their weights.
+    if (input && !input->got.empty() && !is_whole) part = input;
+  }
+  found.odd = all_alike ? whole : part;
+  return found;
+}
+
 /// Where every slice has an effect that should: those whose effects are the same times what they
 /// should be.
 ReactionFact fact_of_weights(const ElementSets& sets) {
-  ReactionFact fact{Kind::formula, {}, {}};
+  const ReactionFact unknown{Kind::formula, {}, {}};
+  ReactionFact fact{Kind::weight, {}, {}};
   for (const std::size_t tensor : sets.tensors()) {
-    std::optional<Input> best;
-    bool is_right = true;
-    for (const auto& [of, axis] : sets.axes()) {
-      if (of.first != tensor) continue;
-      const std::optional<Input> input = odd_weights(of, axis);
-      is_right = is_right && input && input->got.empty();
-      // Along an axis of which the element needs one place, the sum over the others shows a mean of
-      // their weights, which is not simple.
-      const bool is_better = input && !input->got.empty() && (!best || is_simple(input->weight));
-      if (is_better) best = input;
-    }
-    if (is_right) continue;
-    if (!best) return {Kind::formula, {}, {}};
-    fact.inputs.push_back(*best);
+    const TensorWeights weights = weights_of(sets, tensor);
+    if (weights.are_right) continue;
+    if (!weights.odd) return unknown;
+    fact.inputs.push_back(*weights.odd);
   }
   const bool is_one =
       !fact.inputs.empty() && std::ranges::all_of(fact.inputs, [&](const Input& input) {
         return is_same_weight(fact.inputs.front().weight, input.weight);
       });
-  if (!is_one) return {Kind::formula, {}, {}};
-  fact.kind = Kind::weight;
-  return fact;
+  return is_one ? fact : unknown;
 }
 
 std::optional<ReactionFact> fact_of_element(const ElementSets& sets) {

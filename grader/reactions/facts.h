@@ -24,10 +24,10 @@ struct ReactionFact {
   /// An input, the axis along which the fact shows, and the coordinates.
   struct Input {
     std::size_t tensor = 0, axis = 0;
-    std::size_t due_axis = 0;       ///< where it is turned
-    std::vector<std::int64_t> due;  ///< that should have an effect, and have none
-    std::vector<std::int64_t> got;  ///< that have one, and should not; or another weight
-    double weight = 1;              ///< of what it should be
+    std::size_t due_axis = 0;            ///< where it is turned
+    std::vector<std::int64_t> due = {};  ///< that should have an effect, and have none
+    std::vector<std::int64_t> got = {};  ///< that have one, and should not; or another weight
+    double weight = 1;                   ///< of what it should be
     bool operator==(const Input&) const = default;
   };
 

@@ -60,6 +60,16 @@ std::vector<Outputs> CaseRunner::call_all(const NumberedCase& numbered, std::siz
   return outputs;
 }
 
+std::optional<ElementOrigin> CaseRunner::origin_of(const NumberedCase& numbered,
+                                                   const Problem& problem,
+                                                   const ElementPlace& place) const {
+  RunRequest request = request_of(problem, false, numbered);
+  request.origins_of = {place};
+  const RunOutcome outcome = scene_.tools.device.run(request);
+  if (!is_sound(outcome) || outcome.origins.size() != 1) return std::nullopt;
+  return outcome.origins.front();
+}
+
 std::optional<FoundCause> CaseRunner::find_cause(const CaseSpec& spec) const {
   const bool may = scene_.task().kind == TaskKind::kernel && oracle_ != nullptr && !spec.hidden &&
                    !spec.sampled && !spec.late_inputs && spec.vast_gb == 0 &&
@@ -85,7 +95,9 @@ std::optional<FoundCause> CaseRunner::find_cause(const CaseSpec& spec) const {
          .compare =
              [&](const Problem& problem, const Outputs& outputs) {
                return wrong_tensors(problem, oracle_->expect(problem), outputs);
-             }});
+             },
+         .origin = [&](const Problem& problem,
+                       const ElementPlace& place) { return origin_of(numbered, problem, place); }});
   } catch (const std::exception&) {
     // An oracle that does not take the problem: the case keeps the story that it has.
     return std::nullopt;

@@ -91,6 +91,8 @@ class CaseRunner {
   std::vector<Values> smaller_problems(const CaseSpec& spec) const;
   std::vector<Outputs> call_all(const NumberedCase& numbered, std::size_t count,
                                 const std::function<Problem(std::size_t)>& posed) const;
+  std::optional<ElementOrigin> origin_of(const NumberedCase& numbered, const Problem& problem,
+                                         const ElementPlace& place) const;
   CaseSeeds seeds_of(const std::string& draw) const;
   Problem problem_of(const CaseSpec& spec, const std::string& draw) const;
   RunRequest request_of(const Problem& problem, bool timed, const NumberedCase& numbered) const;

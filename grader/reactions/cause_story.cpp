@@ -29,9 +29,11 @@ Diagnostic story_of_cause(const FoundCause& cause, const Values& of_case, const 
   story.help = cause.help;
   if (cause.line != 0) {
     const Label label = label_at(cause.file, cause.line, 0, cause.label, context);
-    story.file = label.file;
-    story.line = label.line;
-    story.labels.push_back(label);
+    if (!label.excerpt.empty()) {  // a line of the student's
+      story.file = label.file;
+      story.line = label.line;
+      story.labels.push_back(label);
+    }
   }
   return story;
 }

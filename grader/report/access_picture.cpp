@@ -15,7 +15,7 @@ namespace {
 constexpr unsigned kLanes = 32;
 constexpr std::uint64_t kSectorBytes = 32, kLineSectors = 4;
 constexpr std::uint64_t kWordBytes = 4, kBanks = 32;
-constexpr double kWidth = 640, kLaneY = 14, kMemoryY = 92, kHeight = 122;
+constexpr double kPictureWidth = 640, kLaneY = 14, kMemoryY = 92, kPictureHeight = 122;
 
 /// What a lane touches first: the number of a sector, or of a word.
 std::uint64_t unit_of(const simgpu::AccessPicture& picture, unsigned lane) {
@@ -49,7 +49,7 @@ std::map<std::uint64_t, Box> boxes_of_sectors(const simgpu::AccessPicture& pictu
   constexpr double kGap = 0.6;
   const double places =
       static_cast<double>(sectors.size()) + kGap * static_cast<double>(lines.size());
-  width = std::min(20.0, kWidth / std::max(places, 1.0));
+  width = std::min(20.0, kPictureWidth / std::max(places, 1.0));
   std::map<std::uint64_t, Box> boxes;
   double x = 0;
   std::uint64_t line = ~std::uint64_t{0};
@@ -64,7 +64,7 @@ std::map<std::uint64_t, Box> boxes_of_sectors(const simgpu::AccessPicture& pictu
 }
 
 std::map<std::uint64_t, Box> boxes_of_banks(const simgpu::AccessPicture& picture, double& width) {
-  width = kWidth / static_cast<double>(kBanks);
+  width = kPictureWidth / static_cast<double>(kBanks);
   std::map<std::uint64_t, std::set<std::uint64_t>> words;
   const std::uint64_t more = std::max<std::uint64_t>(picture.bytes, 1) - 1;
   for (unsigned lane = 0; lane < kLanes; ++lane) {
@@ -102,12 +102,12 @@ std::string access_svg(const simgpu::AccessPicture& picture) {
   double width = 0;
   const std::map<std::uint64_t, Box> boxes =
       picture.is_shared ? boxes_of_banks(picture, width) : boxes_of_sectors(picture, width);
-  const double lane_width = kWidth / kLanes;
+  const double lane_width = kPictureWidth / kLanes;
   std::string svg =
       fmt::format(R"(<svg class="access" viewBox="0 0 {:.0f} {:.0f}" role="img" aria-label="{}">)",
-                  kWidth, kHeight, access_words(picture));
+                  kPictureWidth, kPictureHeight, access_words(picture));
   svg += fmt::format(R"(<text x="0" y="9">lanes 0 to 31</text><text x="0" y="{:.0f}">{}</text>)",
-                     kHeight - 2,
+                     kPictureHeight - 2,
                      picture.is_shared ? "banks 0 to 31; dark: several words, one after the other"
                                        : "sectors of 32 bytes, four to a line of 128");
   for (unsigned lane = 0; lane < kLanes; ++lane) {

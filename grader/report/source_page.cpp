@@ -23,7 +23,7 @@ constexpr std::uint32_t kContext = 3;     ///< lines around those that cost some
 constexpr std::size_t kMostRows = 400;    ///< of a file
 constexpr std::size_t kMostPtx = 40;      ///< of a line
 constexpr std::size_t kMostPictures = 8;  ///< of a page
-constexpr std::size_t kLongestLine = 200;
+constexpr std::size_t kLongestSourceLine = 200;
 
 /// A line that was inlined below a call.
 struct Inlined {
@@ -122,7 +122,7 @@ class Page {
         "style=\"width:{:.1f}%\"></i></span>"
         "<span class=\"cost\">{}</span><code>{}</code>",
         number, 100 * share(std::max(own, below)), cost_words(own, below),
-        escape_html(shorten(text, kLongestLine)));
+        escape_html(shorten(text, kLongestSourceLine)));
     if (!costs && !leads_on) return "<div class=\"row\">" + cells + "</div>";
     std::string more;
     if (costs) more += facts_html(*line->second);
@@ -169,10 +169,11 @@ class Page {
     std::string items;
     for (const Inlined& one : calls) {
       const std::string function = one.function.empty() ? "" : " in " + one.function;
-      items += fmt::format("<li>{} at {}:{}{}: <code>{}</code></li>",
-                           format_percent(share(one.time_us)), escape_html(one.line->record.file),
-                           one.line->record.line, escape_html(shorten(function, kLongestLine)),
-                           escape_html(shorten(one.line->source, kLongestLine)));
+      items +=
+          fmt::format("<li>{} at {}:{}{}: <code>{}</code></li>", format_percent(share(one.time_us)),
+                      escape_html(one.line->record.file), one.line->record.line,
+                      escape_html(shorten(function, kLongestSourceLine)),
+                      escape_html(shorten(one.line->source, kLongestSourceLine)));
     }
     return "<p class=\"note\">inlined here</p><ul>" + items + "</ul>";
   }

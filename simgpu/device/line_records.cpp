@@ -57,6 +57,46 @@ class TextLines {
   std::vector<std::string_view> lines_;
 };
 
+/// Accesses that nvcc gives the line of their loop, because the next turn of it needs what they
+/// load. Their addresses are computed where they are written.
+class MovedAccesses {
+ public:
+  explicit MovedAccesses(const KernelInfo& kernel) : kernel_(kernel) {
+    const std::vector<InstructionInfo>& program = kernel.instructions;
+    std::uint32_t first = 0;  // of the basic block
+    for (std::uint32_t i = 0; i < program.size(); ++i) {
+      if (program[i].starts_block) first = i;
+      const bool is_last = i + 1 == program.size() || program[i + 1].starts_block;
+      const bool goes_back = std::ranges::any_of(program[first].leads_to,
+                                                 [&](std::uint32_t next) { return next <= first; });
+      if (is_last && goes_back && program[i].line != 0) loops_.insert(line_of(program[i]));
+    }
+  }
+
+  /// The instruction that an instruction's place is taken from: mostly its own.
+  std::uint32_t place_of(std::uint32_t index) const {
+    const std::vector<InstructionInfo>& program = kernel_.instructions;
+    const InstructionInfo& access = program[index];
+    const std::uint32_t address = access.operands.front();
+    if (access.access_bytes == 0 || address == InstructionInfo::kNoRegister) return index;
+    if (!loops_.contains(line_of(access))) return index;
+    for (std::uint32_t i = index; !program[i].starts_block && i > 0;) {
+      const InstructionInfo& before = program[--i];
+      if (std::ranges::find(before.writes, address) == before.writes.end()) continue;
+      const bool computes = only_computes(before.cls) && before.line != 0;
+      return computes && line_of(before) != line_of(access) ? i : index;
+    }
+    return index;
+  }
+
+ private:
+  using Line = std::pair<std::uint32_t, std::uint32_t>;  // file and number
+  static Line line_of(const InstructionInfo& info) { return {info.file, info.line}; }
+
+  const KernelInfo& kernel_;
+  std::set<Line> loops_;
+};
+
 AccessPicture picture_of(const FirstAccess& access) {
   AccessPicture picture{.is_shared = access.is_shared,
                         .bytes = access.bytes,
@@ -230,10 +270,11 @@ std::vector<LineRecord> line_records(const LaunchOfLines& launch) {
       instruction_times(launch.work, launch.predicted, launch.busy_us, launch.accesses);
   const CountersOf counters(launch);
   Lines lines(launch);
+  const MovedAccesses moved(launch.kernel);
   SourcePlace place;  // of the instruction before
   for (std::size_t i = 0; i < instructions; ++i) {
-    if (launch.work.program[i].line != 0)
-      place = place_of(launch.kernel, static_cast<std::uint32_t>(i));
+    const auto index = static_cast<std::uint32_t>(i);
+    if (launch.work.program[i].line != 0) place = place_of(launch.kernel, moved.place_of(index));
     if (launch.work.executed[i].warps == 0) continue;
     if (times[i].time_us == 0 && !launch.work.program[i].issues) continue;
     lines.add(i, place, times[i], counters.of(i));

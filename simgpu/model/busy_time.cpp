@@ -54,14 +54,17 @@ double serial_part(const Work& work, double throughput, double stalled) {
 }
 
 BusyTime busy_time(const Work& work, const LimiterTimes& terms, double serial, double latency) {
-  const Combined busy = combine(largest_of(terms) - serial, latency);
-  const BusyTime time{serial + busy.throughput, 0, busy.latency};
+  const double throughput = largest_of(terms);
+  const double busy = serial + combine(throughput - serial, latency).sum();
+  const Combined apart = combine(throughput, latency);
+  const BusyTime time{apart.throughput, 0, apart.latency, busy - apart.sum()};
   const double sharpness = dram_sharpness(work);
   if (sharpness >= kSharpness) return time;
-  const Combined beside =
-      combine(std::max(0.0, terms.at(Limiter::dram) - serial), latency, sharpness);
-  if (serial + beside.sum() <= time.total()) return time;
-  return {serial, beside.throughput, beside.latency};
+  const double dram = terms.at(Limiter::dram);
+  const double beside = serial + combine(std::max(0.0, dram - serial), latency, sharpness).sum();
+  if (beside <= busy) return time;
+  const Combined dram_apart = combine(dram, latency, sharpness);
+  return {0, dram_apart.throughput, dram_apart.latency, beside - dram_apart.sum()};
 }
 
 }  // namespace simgpu::model

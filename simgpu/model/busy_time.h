@@ -14,13 +14,16 @@ double largest_of(const LimiterTimes& terms);
 /// up.
 double serial_part(const Work& work, double throughput, double stalled);
 
-/// The time, by what it is due to: its derivative by each of these, times that. They add up to it,
-/// since a launch of which everything takes twice as long takes twice as long.
+/// The time, by what it is due to: its derivative by each of the first three, times that, as it
+/// would be without meetings. They add up to that, since a launch of which everything takes twice
+/// as long takes twice as long.
 struct BusyTime {
   double throughput = 0;  ///< the largest throughput term
   double dram = 0;        ///< DRAM's, where it holds up what waits for it before it is the largest
   double latency = 0;
-  double total() const { return throughput + dram + latency; }
+  /// What would overlap if warps did not keep each other waiting at barriers.
+  double meetings = 0;
+  double total() const { return throughput + dram + latency + meetings; }
 };
 
 /// The time that throughput and latency take together.

@@ -214,6 +214,13 @@ Demands scaled_to(double whole, Demands demands) {
   return demands;
 }
 
+Demands barrier_waits(const Work& work) {
+  return of_each(work, [&](std::size_t i) {
+    const bool waits = work.program[i].cls == InstructionClass::barrier;
+    return waits ? as_number(work.executed[i].warps) : 0.0;
+  });
+}
+
 Demands l2_sectors(const Work& work, const AccessCountsByPc& accesses) {
   const Asking asking(work, accesses);
   return of_each(work, [&](std::size_t i) {

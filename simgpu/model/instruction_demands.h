@@ -25,6 +25,9 @@ struct DramBytes {
 };
 DramBytes dram_bytes(const Work& work, const AccessCountsByPc& accesses);
 
+/// Waits of warps at barriers.
+Demands barrier_waits(const Work& work);
+
 /// Sectors that L2 is asked for by each instruction.
 Demands l2_sectors(const Work& work, const AccessCountsByPc& accesses);
 

@@ -64,10 +64,14 @@ std::vector<InstructionTime> instruction_times(const model::Work& work,
                                                const PredictedTime& predicted, double busy_us,
                                                const AccessCountsByPc& accesses) {
   const model::BusyTime& busy = predicted.busy;
-  LimiterTimes due = by_term(predicted.time.terms, busy.throughput);
-  due[Limiter::dram] += busy.dram;
   Parts parts(work.program.size());
   double unknown = 0;
+  double throughput = busy.throughput;
+  if (!parts.share_out(Limiter::latency, busy.meetings, model::barrier_waits(work))) {
+    throughput += busy.meetings;
+  }
+  LimiterTimes due = by_term(predicted.time.terms, throughput);
+  due[Limiter::dram] += busy.dram;
   for (const auto& [term, time] : due) {
     if (!parts.share_out(term, time, model::demands_of(term, work, accesses))) unknown += time;
   }

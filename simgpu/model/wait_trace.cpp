@@ -1,6 +1,7 @@
 #include "simgpu/model/wait_trace.h"
 
 #include <algorithm>
+#include <map>
 
 namespace simgpu::model {
 
@@ -46,6 +47,25 @@ void WaitTrace::charge_chain(Node last, double from, double to, double cycles) {
 
 void WaitTrace::charge(Node node, double cycles) {
   if (node != kNone) charges_.push_back({started_[node].instruction, cycles});
+}
+
+std::vector<WaitTrace::Charge> WaitTrace::since(std::size_t charges) const {
+  std::map<std::uint32_t, double> sums;
+  for (std::size_t i = charges; i < charges_.size(); ++i) {
+    sums[charges_[i].instruction] += charges_[i].cycles;
+  }
+  std::vector<Charge> all;
+  for (const auto& [instruction, cycles] : sums) all.push_back({instruction, cycles});
+  return all;
+}
+
+void WaitTrace::charge_like(const std::vector<Charge>& charges, double cycles) {
+  double sum = 0;
+  for (const Charge& charge : charges) sum += charge.cycles;
+  if (sum <= 0 || cycles <= 0) return;
+  for (const Charge& charge : charges) {
+    charges_.push_back({charge.instruction, charge.cycles * cycles / sum});
+  }
 }
 
 void WaitTrace::stretch(std::size_t since, double before, double cycles) {

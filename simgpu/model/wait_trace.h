@@ -33,6 +33,14 @@ class WaitTrace {
 
   /// How many charges there were so far.
   std::size_t charges() const { return charges_.size(); }
+  struct Charge {
+    std::uint32_t instruction;
+    double cycles;
+  };
+  /// What was charged since then, instruction by instruction.
+  std::vector<Charge> since(std::size_t charges) const;
+  /// Charges cycles in the same proportion.
+  void charge_like(const std::vector<Charge>& charges, double cycles);
   /// What was charged since takes `cycles` more, of which there were so many before.
   void stretch(std::size_t since, double before, double cycles);
 
@@ -45,10 +53,6 @@ class WaitTrace {
     Node awaited;
     double time;
     double issue;  // cycles
-  };
-  struct Charge {
-    std::uint32_t instruction;
-    double cycles;
   };
 
   const std::size_t instructions_;

@@ -73,11 +73,17 @@ class WarpClock {
     for (const Group& group : groups_) wait_until(group.ready, group.node);
   }
 
+  /// Who was waited for since a moment.
+  std::vector<WaitTrace::Charge> charges_since(const Moment& since) const {
+    return trace_ == nullptr ? std::vector<WaitTrace::Charge>{} : trace_->since(since.charges);
+  }
+
   /// Lets time pass in which what was written since a moment is written anew.
-  void repeat(const Moment& since, double cycles) {
+  /// @param like who is waited for meanwhile
+  void repeat(const Moment& since, double cycles, const std::vector<WaitTrace::Charge>& like) {
     for_each_written(since, [&](Value& value, const UnderWay&) { value.data.ready += cycles; });
     shift_copies(since, cycles);
-    if (trace_ != nullptr) trace_->stretch(since.charges, now_ - since.time, cycles);
+    if (trace_ != nullptr) trace_->charge_like(like, cycles);
     now_ += cycles;
   }
 

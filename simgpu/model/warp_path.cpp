@@ -35,8 +35,8 @@ class Walk {
       warp_.weigh(begin, step.times);
     }
     if (step.times <= 1 + kRounding) return;
-    if (const auto known = cycles_of_turn_.find(&step); known != cycles_of_turn_.end()) {
-      warp_.repeat(begin, (step.times - 1) * known->second);
+    if (const auto known = turns_.find(&step); known != turns_.end()) {
+      warp_.repeat(begin, (step.times - 1) * known->second.cycles, known->second.charges);
       return;
     }
     // Copies that are waited for some turns later need as many turns until the waits are those of
@@ -48,8 +48,8 @@ class Walk {
     const WarpClock::Moment last = warp_.moment();
     for (int i = 0; i < turns; ++i) turn(step);
     const double cycles = (warp_.now() - last.time) / turns;
-    cycles_of_turn_[&step] = cycles;
-    warp_.repeat(last, first_end + (step.times - 1) * cycles - warp_.now());
+    const Turn& known = turns_[&step] = {cycles, warp_.charges_since(last)};
+    warp_.repeat(last, first_end + (step.times - 1) * cycles - warp_.now(), known.charges);
   }
 
   double cycles() const { return warp_.now(); }
@@ -66,7 +66,11 @@ class Walk {
   }
 
   WarpClock warp_;
-  std::unordered_map<const Step*, double> cycles_of_turn_;  // as it follows itself
+  struct Turn {
+    double cycles = 0;
+    std::vector<WaitTrace::Charge> charges;
+  };
+  std::unordered_map<const Step*, Turn> turns_;  // of a loop that follows itself
 };
 
 /// Of the mean of `warps` warps, which sleep so long in all.

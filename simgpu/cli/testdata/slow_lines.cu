@@ -232,7 +232,7 @@ int main() {
   uncoalesced<<<64, 128>>>(a, b, 256);
   banks<<<64, dim3(32, 32)>>>(a, b, 128);
   divergent<<<64, 256>>>(c, b);
-  contention<<<1024, 256>>>(c, d + N - 16, 0);
+  contention<<<1024, 256>>>(c, d + kWords - 16, 0);
   doubles<<<64, 256>>>(a, b, 64);
   barriers<<<64, 256>>>(a, b, 64);
   division<<<64, 256>>>(c, (int*)b, 64, 7);

@@ -218,9 +218,16 @@ void Assignments::read_statement(Range statement, LineEffects& effects) const {
       const bool begins = tokens()[i].text == "[" && tokens()[i - 1].text != "]";
       loads += begins ? 1 : 0;
     }
-    if (loads == 0) return;
+    if (loads == 0 && (type == "float" || type == "double")) return;
     effects.loads = loads;
   }
+  const bool is_integer = type != "float" && type != "double";
+  if (is_integer && adds) return;
+  if (is_integer) {
+    effects.expression.assign(tokens().begin() + static_cast<std::ptrdiff_t>(sign) + 1,
+                              tokens().begin() + static_cast<std::ptrdiff_t>(end));
+  }
+  effects.is_set_once = is_declared && !context.is_in_loop();
   effects.assigned = tokens()[name].text;
   effects.type = type;
 }

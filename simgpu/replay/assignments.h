@@ -50,6 +50,7 @@ class Assignments {
 
   Range tokens_of_line(std::uint32_t line) const;
   Context context_at(std::size_t token) const;
+  bool may_take_reference(std::size_t token) const;
   std::set<std::string> changed_by(Range tokens) const;
   void read_statement(Range statement, LineEffects& effects) const;
   bool is_plain(Range expression) const;

@@ -50,8 +50,7 @@ std::optional<simgpu::Finding> finding_of(const RunOutcome& outcome) {
 /// The first output element that is wrong and was written.
 std::optional<ElementPlace> wrong_element(const Problem& problem, const Oracle& oracle,
                                           const RunOutcome& outcome) {
-  for (const TensorCheck& check :
-       wrong_tensors(problem, oracle.expect(problem), outcome.outputs)) {
+  for (const TensorCheck& check : wrong_tensors(problem, oracle.expect(problem), outcome.outputs)) {
     const auto tensor = std::ranges::find(problem.tensors, check.tensor, &Tensor::name);
     for (std::size_t i = 0; i < check.wrong.size() && tensor != problem.tensors.end(); ++i) {
       const bool is_unwritten = i < check.unwritten.size() && check.unwritten[i];

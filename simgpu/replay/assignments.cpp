@@ -112,6 +112,30 @@ bool Assignments::is_assignment(std::size_t token) const {
   return !is_angle || (token > 1 && tokens()[token - 2].text == tokens()[token - 1].text);
 }
 
+/// Whether the parentheses around a token are of a call that may change its arguments.
+bool Assignments::may_take_reference(std::size_t token) const {
+  int depth = 1;
+  std::size_t open = token;
+  while (open > 0 && depth > 0) {
+    --open;
+    const std::string& text = tokens()[open].text;
+    if (ends_statement(tokens()[open]) && text != ";") return true;
+    depth += text == ")" ? 1 : text == "(" ? -1 : 0;
+  }
+  if (open == 0) return true;
+  constexpr std::array<std::string_view, 5> kStatements{"if", "while", "for", "switch", "return"};
+  std::size_t name = open - 1;
+  if (tokens()[name].text == ">") {  // static_cast<float>(x)
+    while (name > 0 && tokens()[name].text != "<") --name;
+    if (name == 0) return true;
+    --name;
+    if (tokens()[name].text == "reinterpret_cast") return false;
+  }
+  const std::string& called = tokens()[name].text;
+  const bool is_call = is_word(tokens()[name]);
+  return is_call && !is_built_in(called) && !is_one_of(kStatements, called);
+}
+
 std::set<std::string> Assignments::changed_by(Range range) const {
   std::set<std::string> changed;
   for (std::size_t i = range.first; i < range.second; ++i) {
@@ -128,7 +152,8 @@ std::set<std::string> Assignments::changed_by(Range range) const {
     }
     const bool is_counted = before == "++" || before == "--" || after == "++" || after == "--";
     // A function may take a reference.
-    const bool is_handed_on = (before == "(" || before == ",") && (after == ")" || after == ",");
+    const bool is_argument = (before == "(" || before == ",") && (after == ")" || after == ",");
+    const bool is_handed_on = is_argument && may_take_reference(i);
     if (is_assigned || is_counted || before == "&" || is_handed_on) {
       changed.insert(tokens()[i].text);
     }
@@ -218,9 +243,16 @@ void Assignments::read_statement(Range statement, LineEffects& effects) const {
       const bool begins = tokens()[i].text == "[" && tokens()[i - 1].text != "]";
       loads += begins ? 1 : 0;
     }
-    if (loads == 0) return;
+    if (loads == 0 && (type == "float" || type == "double")) return;
     effects.loads = loads;
   }
+  const bool is_integer = type != "float" && type != "double";
+  if (is_integer && adds) return;
+  if (is_integer) {
+    effects.expression.assign(tokens().begin() + static_cast<std::ptrdiff_t>(sign) + 1,
+                              tokens().begin() + static_cast<std::ptrdiff_t>(end));
+  }
+  effects.is_set_once = is_declared && !context.is_in_loop();
   effects.assigned = tokens()[name].text;
   effects.type = type;
 }

@@ -19,6 +19,10 @@ struct LineEffects {
   /// type computes; nothing where that is not certain.
   std::optional<std::string> assigned{};
   std::string type{};  ///< of it, as plain_type() gives it
+  /// Of an integer: what it gets. Instructions that a compiler adds, for a loop or an address, are
+  /// of the same type and may be on the line, so that the value has to be that of the expression.
+  std::vector<Token> expression{};
+  bool is_set_once = false;  ///< the line declares it, outside of loops
   /// Loads of the statement, where a compiler that unrolls the loop around it would make more;
   /// nothing where it does not matter.
   std::optional<std::size_t> loads{};
@@ -46,6 +50,7 @@ class Assignments {
 
   Range tokens_of_line(std::uint32_t line) const;
   Context context_at(std::size_t token) const;
+  bool may_take_reference(std::size_t token) const;
   std::set<std::string> changed_by(Range tokens) const;
   void read_statement(Range statement, LineEffects& effects) const;
   bool is_plain(Range expression) const;

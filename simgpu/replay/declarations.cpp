@@ -34,8 +34,26 @@ std::optional<std::uint32_t> number(const std::string& text) {
   return value;
 }
 
-/// Integer constants of the file: `constexpr int kTile = 16;`, `#define TILE 16`. Those that are
-/// given several values are none.
+/// A number, a constant, or products and sums of two of them.
+std::optional<std::uint32_t> extent(
+    const Tokens& tokens, std::size_t first, std::size_t end,
+    const std::map<std::string, std::optional<std::uint32_t>>& constants) {
+  const auto value = [&](const Token& token) -> std::optional<std::uint32_t> {
+    if (!is_word(token)) return number(token.text);
+    const auto found = constants.find(token.text);
+    return found == constants.end() ? std::nullopt : found->second;
+  };
+  if (end == first + 1) return value(tokens[first]);
+  if (end != first + 3) return std::nullopt;
+  const auto a = value(tokens[first]), b = value(tokens[first + 2]);
+  if (!a || !b) return std::nullopt;
+  if (tokens[first + 1].text == "*") return *a * *b;
+  if (tokens[first + 1].text == "+") return *a + *b;
+  return std::nullopt;
+}
+
+}  // namespace
+
 std::map<std::string, std::optional<std::uint32_t>> constants_of(const SourceTokens& source) {
   std::map<std::string, std::optional<std::uint32_t>> constants;
   const auto add = [&](const std::string& name, std::optional<std::uint32_t> value) {
@@ -60,26 +78,6 @@ std::map<std::string, std::optional<std::uint32_t>> constants_of(const SourceTok
   }
   return constants;
 }
-
-/// A number, a constant, or products and sums of two of them.
-std::optional<std::uint32_t> extent(
-    const Tokens& tokens, std::size_t first, std::size_t end,
-    const std::map<std::string, std::optional<std::uint32_t>>& constants) {
-  const auto value = [&](const Token& token) -> std::optional<std::uint32_t> {
-    if (!is_word(token)) return number(token.text);
-    const auto found = constants.find(token.text);
-    return found == constants.end() ? std::nullopt : found->second;
-  };
-  if (end == first + 1) return value(tokens[first]);
-  if (end != first + 3) return std::nullopt;
-  const auto a = value(tokens[first]), b = value(tokens[first + 2]);
-  if (!a || !b) return std::nullopt;
-  if (tokens[first + 1].text == "*") return *a * *b;
-  if (tokens[first + 1].text == "+") return *a + *b;
-  return std::nullopt;
-}
-
-}  // namespace
 
 std::string plain_type(const std::vector<Token>& tokens, std::size_t first, std::size_t end) {
   constexpr std::array<std::string_view, 9> kNoise{"const",        "volatile",   "constexpr",

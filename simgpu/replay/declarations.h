@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -32,6 +33,10 @@ struct DeclaredArray {
 /// so many bytes; nothing where no declaration, or several different ones, do.
 std::optional<DeclaredArray> shared_array(const SourceTokens& source, const std::string& name,
                                           std::uint32_t bytes);
+
+/// Integer constants of the file: `constexpr int kTile = 16;`, `#define TILE 16`. Those that are
+/// given several values have none.
+std::map<std::string, std::optional<std::uint32_t>> constants_of(const SourceTokens& source);
 
 /// Bytes of a plain type; 0: unknown.
 std::uint32_t bytes_of_type(const std::string& type);

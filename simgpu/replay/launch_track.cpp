@@ -74,9 +74,12 @@ void note_origins(Step& step) {
     values.place = step.place;
     values.number = step.number;
     values.loads = static_cast<std::uint32_t>(loads);
-    values.is_last = std::none_of(
-        step.registers.begin() + static_cast<std::ptrdiff_t>(i) + 1, step.registers.end(),
-        [&](const RegisterValues& later) { return sort_of(later.type) == sort_of(values.type); });
+    values.is_last =
+        values.is_last && std::none_of(step.registers.begin() + static_cast<std::ptrdiff_t>(i) + 1,
+                                       step.registers.end(), [&](const RegisterValues& later) {
+                                         return later.is_last &&
+                                                sort_of(later.type) == sort_of(values.type);
+                                       });
   }
 }
 
@@ -278,12 +281,17 @@ void LaunchTrack::commit_stores(const Warp& warp, std::uint32_t pc) {
 
 void LaunchTrack::note_registers(const Lowered& in, const Warp& warp, std::uint32_t lanes,
                                  Step& step) {
-  for (const std::uint32_t reg : launch_.kernel.info.instructions[in.index].writes) {
+  const InstructionInfo& info = launch_.kernel.info.instructions[in.index];
+  const std::string_view spelling = launch_.kernel.spellings[in.index];
+  const bool only_moves = !info.issues || spelling.starts_with("selp") ||
+                          (spelling.starts_with("mov") && !info.reads.empty());
+  for (const std::uint32_t reg : info.writes) {
     if (reg >= launch_.kernel.registers.size() || lanes == 0) continue;
     RegisterValues written{.reg = reg, .type = types_[reg], .lanes = lanes, .values = {}};
     each_lane(lanes, [&](unsigned lane) {
       written.values.push_back(value_in(warp.regs, launch_.kernel.registers[reg].slot, lane));
     });
+    written.is_last = !only_moves;
     add_values(step.registers, written);
   }
 }

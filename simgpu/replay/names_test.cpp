@@ -70,6 +70,8 @@ TEST(Assigned, WhatALineMayChangeIsUnknownBehindIt) {
   EXPECT_TRUE(effects("int k = 0;\nset(k);\n}", 3).changed.contains("k"));
   EXPECT_TRUE(effects("int k = 0;\nset(&k);\n}", 3).changed.contains("k"));
   EXPECT_TRUE(effects("int k = 0;\nk <<= 2;\n}", 3).changed.contains("k"));
+  EXPECT_FALSE(effects("int k = 0;\nout += static_cast<size_t>(k);\n}", 3).changed.contains("k"));
+  EXPECT_FALSE(effects("int k = 0;\nif (k) return;\n}", 3).changed.contains("k"));
   EXPECT_FALSE(effects("int k = 0;\nif (k <= n) return;\n}", 3).changed.contains("k"));
 }
 
@@ -137,6 +139,31 @@ TEST(Named, NotWhenALaterLineMayHaveChangedIt) {
   Recording recording = with_start(2, {{1, 5}, {2, 8}});
   name_values(recording, few_lines);
   for (const RegisterValues& value : recording.warps[0].registers) EXPECT_EQ(value.name, kNone);
+}
+
+/// Lanes 0 and 8 of a block of 8 x 4 threads have computed something on the line of `row`.
+std::string name_of(const std::vector<std::uint64_t>& values) {
+  Recording recording = with_start(2, {});
+  recording.block = {8, 4, 1};
+  recording.blocks[0].index = {2, 0, 0};
+  recording.warps[0].registers = {{.reg = 1,
+                                   .type = ValueType::u32,
+                                   .lanes = 0x101,
+                                   .values = values,
+                                   .place = 1,
+                                   .number = 1}};
+  name_values(recording, [](const std::string&) {
+    return "constexpr int kRows = 16; __global__ void f(float* a, int n) {\n"
+           "const int row = blockIdx.x * kRows + threadIdx.y;\n}\n";
+  });
+  const RegisterValues& last = recording.warps[0].registers.back();
+  return last.name == kNone ? "" : recording.names[last.name];
+}
+
+TEST(Named, AnIntegerOnlyIfItIsWhatItsExpressionGives) {
+  EXPECT_EQ(name_of({32, 33}), "row");
+  EXPECT_EQ(name_of({32, 32}), "");
+  EXPECT_EQ(name_of({0, 1}), "");
 }
 
 }  // namespace

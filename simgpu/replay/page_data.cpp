@@ -239,6 +239,26 @@ json parameters_of(const Recording& recording) {
   return list;
 }
 
+/// With the argument of the kernel that points to its beginning, if there is one.
+json allocation_of(const Recording& recording, const RecordedAllocation& allocation) {
+  std::string name, element;
+  for (const Parameter& one : recording.parameters) {
+    std::uint64_t address = 0;
+    if (one.name.empty() || one.bytes.size() != sizeof(address) || !one.type.ends_with("*")) {
+      continue;
+    }
+    std::memcpy(&address, one.bytes.data(), sizeof(address));
+    if (address != allocation.address) continue;
+    name = one.name;
+    element = one.type.substr(0, one.type.size() - 1);
+    break;
+  }
+  return {{"label", text_of(allocation.label)},
+          {"bytes", allocation.bytes},
+          {"name", text_of(name)},
+          {"element", text_of(element)}};
+}
+
 json notes_of(const Recording& recording) {
   json notes = json::array();
   if (recording.begins_late) notes.push_back("Earlier steps are left out.");
@@ -258,7 +278,7 @@ json describe(const Recording& recording, const PageWords& words, const SourceTe
                       {"extents", one.extents}});
   }
   for (const RecordedAllocation& one : recording.allocations) {
-    allocations.push_back({{"label", text_of(one.label)}, {"bytes", one.bytes}});
+    allocations.push_back(allocation_of(recording, one));
   }
   for (const std::string& name : recording.names) names.push_back(text_of(name));
   for (const RecordedBlock& one : recording.blocks) {

@@ -178,7 +178,7 @@ TEST(ReplayPage, IsBoundedAndSaysWhatIsMissing) {
   for (int i = 0; i < 3000; ++i) {
     Step step = six[static_cast<std::size_t>(i) % six.size()];
     for (RegisterValues& values : step.registers) {
-      for (std::uint64_t& value : values.values) value = value * 2654435761U + 1;
+      for (std::uint64_t& value : values.values) value = value * value * 40503U ^ value << 7U;
     }
     recording.steps.push_back(step);
   }

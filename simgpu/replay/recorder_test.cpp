@@ -65,36 +65,52 @@ class Recorded : public ::testing::Test {
   testing::Device device_ = testing::Device::from_file(REPLAY_PTX);
 };
 
-/// The values that each register of a warp has behind its steps, by another way: all registers are
-/// looked at behind every instruction.
+/// What each instruction of a warp leaves in all registers, by another way: all of them are copied
+/// behind it.
 class Snapshots final : public StepObserver {
  public:
-  void begin_launch(const LaunchContext& launch) override { launch_ = &launch; }
+  struct Snapshot {
+    std::uint32_t index = 0;  ///< of the instruction
+    std::uint32_t lanes = 0;
+    std::vector<std::byte> registers{};
+  };
+
+  void begin_launch(const LaunchContext& launch) override { kernel_ = &launch.kernel; }
   void before(const Lowered&, const Warp&, std::uint32_t) override {}
-  void after(const Lowered& in, const Warp& warp, std::uint32_t) override {
+  void after(const Lowered& in, const Warp& warp, std::uint32_t lanes) override {
     if (warp.block->position.block() != 0 || warp.index != 0) return;
-    if (launch_->kernel.hidden[in.index] != 0) return;
-    std::vector<std::byte> all(launch_->kernel.register_bytes);
-    std::memcpy(all.data(), warp.regs, all.size());
-    registers.push_back(std::move(all));
+    if (kernel_->hidden[in.index] != 0) return;
+    Snapshot snapshot{.index = in.index, .lanes = lanes};
+    snapshot.registers.resize(kernel_->register_bytes);
+    std::memcpy(snapshot.registers.data(), warp.regs, snapshot.registers.size());
+    all.push_back(std::move(snapshot));
   }
 
-  std::uint64_t value(std::size_t instruction, const SlotRange& slot, unsigned lane) const {
-    const std::byte* const at = registers.at(instruction).data() + slot.offset;
-    std::uint64_t value = 0;
-    if (slot.bytes == 4) {
-      std::memcpy(&value, at, 4);
-      return value >> lane & 1U;
+  /// What a lane has last written to a register in [first, end).
+  std::uint64_t written(std::size_t first, std::size_t end, std::uint32_t reg,
+                        unsigned lane) const {
+    for (std::size_t i = end; i-- > first;) {
+      const auto& writes = kernel_->info.instructions[all[i].index].writes;
+      const bool is_here = std::ranges::find(writes, reg) != writes.end();
+      if (!is_here || (all[i].lanes >> lane & 1U) == 0) continue;
+      const SlotRange& slot = kernel_->registers[reg].slot;
+      std::uint64_t value = 0;
+      if (slot.bytes == 4) {
+        std::memcpy(&value, all[i].registers.data() + slot.offset, 4);
+        return value >> lane & 1U;
+      }
+      const std::size_t bytes = slot.bytes / kLanes;
+      std::memcpy(&value, all[i].registers.data() + slot.offset + lane * bytes, bytes);
+      return value;
     }
-    const std::size_t bytes = slot.bytes / kLanes;
-    std::memcpy(&value, at + lane * bytes, bytes);
-    return value;
+    ADD_FAILURE() << "nothing writes register " << reg;
+    return 0;
   }
 
-  std::vector<std::vector<std::byte>> registers;  ///< by instruction
+  std::vector<Snapshot> all;  ///< one behind each instruction
 
  private:
-  const LaunchContext* launch_ = nullptr;
+  const LoweredKernel* kernel_ = nullptr;
 };
 
 TEST_F(Recorded, StepsAreTheLinesOfAWarpInTheirOrder) {
@@ -158,27 +174,26 @@ TEST_F(Recorded, StepsOfABranchHaveTheLanesThatTakeIt) {
 TEST_F(Recorded, RegistersHaveTheValuesOfAnIndependentLook) {
   const std::uint64_t data = device_.put(std::vector<int>(512, 3));
   const std::uint64_t out = device_.put(std::vector<int>(512));
-  const LoweredKernel& kernel = device_.program().kernels.at("tiles");
   Recorder recorder{Wanted{}};
   run(&recorder, "tiles", {1, 1, 1}, {64, 1, 1}, data, out, 4);
   Snapshots snapshots;
   run(&snapshots, "tiles", {1, 1, 1}, {64, 1, 1}, data, out, 4);
   const Recording& recording = *recorder.result().recording;
-  std::size_t instruction = 0, compared = 0;
+  std::size_t first = 0, compared = 0;
   for (const Step& step : recording.steps) {
-    instruction += step.instructions;
-    ASSERT_GT(instruction, 0U);
+    const std::size_t end = first + step.instructions;
+    ASSERT_LE(end, snapshots.all.size());
     for (const RegisterValues& one : step.registers) {
       std::size_t next = 0;
       for (unsigned lane = 0; lane < kLanes; ++lane) {
         if ((one.lanes >> lane & 1U) == 0) continue;
-        const SlotRange& slot = kernel.registers[one.reg].slot;
-        EXPECT_EQ(one.values[next++], snapshots.value(instruction - 1, slot, lane));
+        EXPECT_EQ(one.values[next++], snapshots.written(first, end, one.reg, lane));
         ++compared;
       }
     }
+    first = end;
   }
-  EXPECT_EQ(instruction, snapshots.registers.size());
+  EXPECT_EQ(first, snapshots.all.size());
   EXPECT_GT(compared, 500U);
 }
 

@@ -43,7 +43,9 @@ struct RegisterValues {
   std::uint32_t place = kNone;  ///< in Recording::places
   std::uint64_t number = 0;     ///< Step::number
   std::uint32_t loads = 0;      ///< of that step
-  bool is_last = false;         ///< what that step wrote last of the type
+  /// What that step computed or loaded last of the type. Copies and constants are not it: a
+  /// compiler puts those of other variables on any line.
+  bool is_last = false;
   bool operator==(const RegisterValues&) const = default;
 };
 

@@ -126,9 +126,9 @@
   function globalText(access, address) {
     const allocation = data.allocations[access.allocation];
     if (!allocation) return `address 0x${address.toString(16)}`;
-    const element = address % BigInt(access.bytes) === 0n
-      ? `element ${address / BigInt(access.bytes)} of ${access.bytes} bytes` : `byte ${address}`;
-    return `${allocation.label || "an allocation"} (${allocation.bytes} bytes), ${element}`;
+    const size = BigInt(SIZES[allocation.element] || 0);
+    if (size && address % size === 0n) return `${allocation.name}[${address / size}]`;
+    return `byte ${address} of ${allocation.name || allocation.label || "an allocation"} (${allocation.bytes} bytes)`;
   }
   function addressText(access, address) {
     if (access.space === "shared") return sharedText(Number(address));
@@ -285,7 +285,7 @@
     return make("div", { class: "wide", tabindex: "0", role: "region", "aria-label": caption }, table);
   }
 
-  const opened = new Set();
+  const opened = new Map(); // by warp, once somebody has chosen
   function registerTables(warpIndex, warp) {
     const rows = [...warp.registers.values()];
     const named = rows.filter((row) => row.name >= 0).sort((a, b) => a.name - b.name);
@@ -293,9 +293,9 @@
     const parts = [];
     if (named.length) parts.push(valuesTable(named, "Variables", state.lanes[warpIndex]));
     if (others.length) {
-      const details = make("details", { on: { toggle: () => (details.open ? opened.add(warpIndex) : opened.delete(warpIndex)) } },
+      const details = make("details", { on: { toggle: () => opened.set(warpIndex, details.open) } },
         make("summary", { text: `${plural(others.length, "register")} without a name in the source` }));
-      details.open = opened.has(warpIndex) || (!named.length && !opened.has(`closed ${warpIndex}`));
+      details.open = opened.has(warpIndex) ? opened.get(warpIndex) : !named.length;
       details.append(valuesTable(others, "Registers", state.lanes[warpIndex]));
       parts.push(details);
     }
@@ -410,7 +410,7 @@
     finding.append(make("span", { text: data.message }));
     for (const line of data.lines) byId("lines").append(make("li", { text: line }));
     byId("facts").textContent =
-      `grid ${data.grid.join(" × ")}, block ${data.block.join(" × ")}; ` + data.notes.join(" ");
+      `grid ${data.grid.join(" × ")}, block ${data.block.join(" × ")}. ` + data.notes.join(" ");
     const parameters = byId("parameters");
     for (const one of data.parameters) {
       parameters.append(make("dt", { text: one.name }), make("dd", { text: one.value }));

@@ -17,7 +17,7 @@ extern "C" __global__ void branches(int* out) {
 
 extern "C" __global__ void mirrored(const int* in, int* out) {
   __shared__ int tile[128];
-  tile[threadIdx.x] = in[threadIdx.x];       // first side
+  tile[threadIdx.x] = in[threadIdx.x];         // first side
   out[threadIdx.x] = tile[127 - threadIdx.x];  // second side
 }
 

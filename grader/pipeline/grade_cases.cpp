@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <span>
 #include <stdexcept>
 #include <utility>
@@ -123,6 +124,7 @@ class CaseGrader {
     const CaseSpec& spec = numbered.spec;
     CaseRun run = runs_->take(place);
     if (run.revealed) scene_.tools.reveal(*std::move(run.revealed));
+    look_for_reactions(numbered, run.judgement);
     result_.cases.push_back(
         {spec.name, run.judgement.verdict, spec.hidden, spec.group, run.peak_memory});
     keep_what_it_left(numbered, run, result_);
@@ -133,6 +135,20 @@ class CaseGrader {
       result_.diagnostics = run.judgement.diagnostics;
     }
     return std::move(run.judgement);
+  }
+
+  /// Replaces what is told of wrong numbers by their cause. One case tells what others of its
+  /// function would.
+  void look_for_reactions(const NumberedCase& numbered, Judgement& judgement) {
+    constexpr std::size_t kMostTried = 5;
+    if (judgement.verdict != Verdict::wrong_answer || numbered.spec.hidden) return;
+    const std::string function = function_of(numbered.spec);
+    if (tries_ == kMostTried || explained_.contains(function)) return;
+    ++tries_;
+    if (auto reaction = runner_.judge_reaction(numbered, judgement)) {
+      judgement = *std::move(reaction);
+      explained_.insert(function);
+    }
   }
 
   /// While the other cases still run. Of a hidden case the task's own story tells what may be told.
@@ -175,8 +191,10 @@ class CaseGrader {
   GroupScores& scores_;
   TaskResult& result_;
   RunsAhead* runs_ = nullptr;
-  bool has_told_ = false;  ///< of a failing case
-  int limits_ = 0;         ///< groups that ended at one
+  bool has_told_ = false;                 ///< of a failing case
+  std::size_t tries_ = 0;                 ///< of calls with other parameters
+  std::set<std::string> explained_ = {};  ///< functions of which these showed a cause
+  int limits_ = 0;                        ///< groups that ended at one
 };
 
 }  // namespace

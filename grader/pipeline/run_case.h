@@ -70,6 +70,12 @@ class CaseRunner {
   /// @param timed as it is timed, with the checkers off
   CaseRun run(const NumberedCase& numbered, bool timed);
 
+  /// The judgement of a wrong answer of named results with its cause, where calls with other
+  /// parameters show one and nothing told it before; nothing where they do not. For public cases
+  /// and a simulated GPU alone.
+  std::optional<Judgement> judge_reaction(const NumberedCase& numbered,
+                                          const Judgement& judgement) const;
+
  private:
   CaseSeeds seeds_of(const std::string& draw) const;
   Problem problem_of(const CaseSpec& spec, const std::string& draw) const;
@@ -78,6 +84,8 @@ class CaseRunner {
   double bytes_of(const CaseSpec& spec) const;
   bool is_small(const CaseSpec& spec) const;
   std::size_t repeats_of(const CaseSpec& spec) const;
+  std::vector<Values> public_parameters() const;
+  std::optional<Values> expected_at(const Values& parameters) const;
   std::optional<Judgement> judge_further(const NumberedCase& numbered,
                                          const DiagnoseContext& place) const;
   RunOutcome run_with_retry(const RunRequest& request) const;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <numeric>
 #include <random>
@@ -258,6 +259,13 @@ bool ParameterDomain::allows(const Values& parameters) const {
   const bool is_known =
       std::ranges::any_of(cases_, [&](const Values& one) { return is_same_kind(one, parameters); });
   return is_known && rules_for(parameters).keep(parameters);
+}
+
+std::vector<Values> ParameterDomain::of_kind(const Values& parameters) const {
+  std::vector<Values> found;
+  std::ranges::copy_if(cases_, std::back_inserter(found),
+                       [&](const Values& one) { return is_same_kind(one, parameters); });
+  return found;
 }
 
 std::vector<ParameterDomain::Unit> ParameterDomain::changeable(const Values& parameters) const {

@@ -31,6 +31,9 @@ class ParameterDomain {
   /// Whether a case could have these parameters: they are of the kind of one, and break no rule.
   bool allows(const Values& parameters) const;
 
+  /// The cases of the same kind.
+  std::vector<Values> of_kind(const Values& parameters) const;
+
   /// What may change while texts and zeros stay, in the order of names. Empty for parameters of no
   /// kind.
   std::vector<Unit> changeable(const Values& parameters) const;

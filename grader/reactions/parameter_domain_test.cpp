@@ -18,7 +18,7 @@ Values values(const Numbers& numbers, const std::string& function = "f") {
   return made;
 }
 
-std::int64_t whole(const Values& values, const char* name) {
+std::int64_t number_in(const Values& values, const char* name) {
   return std::get<std::int64_t>(values.at(name));
 }
 
@@ -67,8 +67,8 @@ TEST(ParameterDomainTest, AZeroAndWhatNeverChangesStay) {
   const Values off = values({{"window", 0}, {"m", 3}, {"bytes", 2}});
   EXPECT_THAT(domain.changeable(off), ElementsAre(ElementsAre("m")));
   for (const Values& other : domain.elsewhere(off, 20, 1)) {
-    EXPECT_EQ(whole(other, "window"), 0);
-    EXPECT_EQ(whole(other, "bytes"), 2);
+    EXPECT_EQ(number_in(other, "window"), 0);
+    EXPECT_EQ(number_in(other, "bytes"), 2);
   }
 }
 
@@ -78,7 +78,7 @@ TEST(ParameterDomainTest, NumbersInAFixedProportionChangeTogether) {
   const Values here = values({{"macs", 50}, {"flops", 100}});
   ASSERT_THAT(domain.changeable(here), ElementsAre(ElementsAre("flops", "macs")));
   for (const Values& other : domain.with_other(here, {"flops", "macs"}, 10, 3)) {
-    EXPECT_EQ(whole(other, "flops"), 2 * whole(other, "macs"));
+    EXPECT_EQ(number_in(other, "flops"), 2 * number_in(other, "macs"));
   }
 }
 
@@ -117,7 +117,7 @@ TEST(ParameterDomainTest, SmallerParametersAreAllowedAndTheSmallestIsTheLeast) {
   const Values here = values({{"heads", 8}, {"groups", 2}, {"m", 300}});
   for (const Values& less : domain.smaller(here)) {
     EXPECT_TRUE(domain.allows(less));
-    EXPECT_LT(whole(less, "heads") + whole(less, "groups") + whole(less, "m"), 310);
+    EXPECT_LT(number_in(less, "heads") + number_in(less, "groups") + number_in(less, "m"), 310);
   }
   EXPECT_EQ(domain.smallest(here), values({{"heads", 3}, {"groups", 1}, {"m", 4}}));
 }

@@ -149,7 +149,7 @@ std::optional<Law> composition_law(const TermTable& table, std::size_t result) {
   for (std::size_t other = 0; other < table.results().size(); ++other) {
     if (other == result || !always_same(table, got(result), expected(other), no_scale)) continue;
     const bool is_exchanged = always_same(table, got(other), expected(result), no_scale);
-    return Law{"RL0439",
+    return Law{"RL0544",
                is_exchanged ? fmt::format("{} and {} are in each other's place: {} is {}", name,
                                           table.results()[other], name, in_this_case(table, result))
                             : fmt::format("{} is what {} should be: {}", name,
@@ -162,7 +162,7 @@ std::optional<Law> composition_law(const TermTable& table, std::size_t result) {
       const Way* is = way_of(table, got(result), got(a), got(b));
       const Way* due = way_of(table, expected(result), expected(a), expected(b));
       if (is == nullptr || due == nullptr || is == due) continue;
-      return Law{"RL0439",
+      return Law{"RL0544",
                  fmt::format("{} is {} {} and {}, where {} both is due: {}", name, is->name,
                              table.results()[a], table.results()[b], due->name,
                              in_this_case(table, result)),
@@ -186,7 +186,7 @@ std::optional<Law> choice_law(const TermTable& table, std::size_t result) {
   const std::string due = fmt::format("{} {} and {} is due: {}", choice->way->name, first, second,
                                       in_this_case(table, result));
   const auto law = [&](const std::string& is) {
-    return Law{"RL0439", fmt::format("{} is {}, where {}", name, is, due),
+    return Law{"RL0544", fmt::format("{} is {}, where {}", name, is, due),
                "what limits: both together, the slower, or the faster of the two?"};
   };
   if (always_same(table, got, one, scale)) return law("always " + first);
@@ -212,16 +212,17 @@ std::optional<Law> dependence_law(const TermTable& table, std::size_t result) {
     };
     const std::string &name = table.results()[result], &parameter = table.parameters()[i];
     if (all(&TermRow::got, false) && all(&TermRow::expected, true)) {
-      return Law{"RL0439",
-                 fmt::format("{} does not depend on {}, as it should: {}", name, parameter,
-                             in_this_case(table, result)),
-                 fmt::format("which part of the result grows with {}?", parameter)};
+      return Law{
+          "RL0407",
+          fmt::format("{} stays the same in calls in which the right one changes with {}: {}", name,
+                      parameter, in_this_case(table, result)),
+          fmt::format("which part of the result grows with {}?", parameter)};
     }
     if (all(&TermRow::got, true) && all(&TermRow::expected, false)) {
       return Law{
-          "RL0439",
-          fmt::format("{} depends on {}, and should not: {}", name, parameter,
-                      in_this_case(table, result)),
+          "RL0544",
+          fmt::format("{} changes with {} in calls in which the right one stays the same: {}", name,
+                      parameter, in_this_case(table, result)),
           fmt::format("find where {} goes into it, and ask what stands there for what", parameter)};
     }
   }

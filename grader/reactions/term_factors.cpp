@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -90,7 +91,9 @@ Law constant_law(const TermTable& table, std::size_t result, Number factor) {
   return {"RL0407",
           fmt::format("{} is {} what it should be, whatever the parameters are: {}", name,
                       times_text(factor), in_this_case(table, result)),
-          "look for a constant that is missing, or there once too often"};
+          factor == 8 || 8 * factor == 1
+              ? "a byte has 8 bits: is one counted where the other is due?"
+              : "look for a constant that is missing, or there once too often"};
 }
 
 /// The only two parameters that are there, one above and one below; else nothing.
@@ -107,6 +110,23 @@ std::optional<InPlaceOf> in_place_of(const Monomial& ratio) {
   }
   if (!there || !due || ratio.factor != 1) return std::nullopt;
   return InPlaceOf{*there, *due};
+}
+
+/// The quotient that makes this ratio where it is upside down.
+std::optional<Monomial> upside_down(const TermTable& table, const Monomial& ratio,
+                                    const std::function<Number(const TermRow&)>& expected) {
+  if (ratio.factor != 1) return std::nullopt;
+  Monomial quotient{1, std::vector<int>(ratio.powers.size(), 0)};
+  bool divides = false, multiplies = false;
+  for (std::size_t i = 0; i < ratio.powers.size(); ++i) {
+    if (ratio.powers[i] == 0) continue;
+    const auto due = power_in(table, i, expected);
+    if (!due || ratio.powers[i] != -2 * *due) return std::nullopt;
+    quotient.powers[i] = *due;
+    (*due < 0 ? divides : multiplies) = true;
+  }
+  if (!divides || !multiplies) return std::nullopt;
+  return quotient;
 }
 
 }  // namespace
@@ -135,8 +155,13 @@ std::optional<Law> factor_law(const TermTable& table, std::size_t result) {
                            in_this_case(table, result)),
                "a quotient is upside down: check it by its unit"};
   }
+  if (const auto quotient = upside_down(table, *ratio, expected)) {
+    return Law{"RL0541",
+               fmt::format("{} has {} upside down: {}", name, text_of(*quotient, table), here),
+               "check the quotient by its unit"};
+  }
   if (const auto place = in_place_of(*ratio)) {
-    return Law{"RL0439",
+    return Law{"RL0541",
                fmt::format("{} counts {} where {} is due: {}", name,
                            table.parameters()[place->there], table.parameters()[place->due], here),
                "name the extents of each array, and see which of them this product runs over"};
@@ -148,14 +173,15 @@ std::optional<Law> factor_law(const TermTable& table, std::size_t result) {
     only = i;
   }
   const char* advice = "set this parameter to 1, then to 2: how should the result change?";
-  if (count == 1 && *factor == 1 && due) {
-    return Law{"RL0439",
-               power_text(table.parameters()[only], name, ratio->powers[only], due->powers[only]) +
-                   ": " + here,
-               advice};
+  const auto due_power = power_in(table, only, expected);
+  if (count == 1 && *factor == 1 && due_power) {
+    return Law{
+        "RL0541",
+        power_text(table.parameters()[only], name, ratio->powers[only], *due_power) + ": " + here,
+        advice};
   }
   return Law{
-      "RL0439",
+      "RL0541",
       fmt::format("{} is {} times what it should be: {}", name, text_of(*ratio, table), here),
       "see which factors of the product are there twice, and which are not there"};
 }

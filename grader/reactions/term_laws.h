@@ -18,10 +18,14 @@ std::optional<Law> factor_law(const TermTable& table, std::size_t result);
 std::optional<Law> summand_law(const TermTable& table, std::size_t result);
 std::optional<Law> replaced_summand_law(const TermTable& table, std::size_t result);
 
-/// The oracle's results of other parameters: one left out, two exchanged, one in another's place.
+/// The oracle's results of other parameters: one left out, or one more or less of it.
 /// @param results all of which have to be so
-std::optional<Law> substitution_law(const TermTable& table, const std::vector<std::size_t>& results,
-                                    const RightResults& right);
+std::optional<Law> left_out_law(const TermTable& table, const std::vector<std::size_t>& results,
+                                const RightResults& right);
+/// Likewise two exchanged, one in another's place, or a constant. Where a term in another's place
+/// explains as much, that says less of the code and is as true.
+std::optional<Law> exchanged_law(const TermTable& table, const std::vector<std::size_t>& results,
+                                 const RightResults& right);
 
 /// What does not fit into the type that it is computed in.
 std::optional<Law> narrow_type_law(const TermTable& table, std::size_t result);

@@ -157,6 +157,28 @@ std::string in_this_case(const TermTable& table, std::size_t result) {
                      text_of_number(table.base().expected[result]));
 }
 
+std::optional<int> power_in(const TermTable& table, std::size_t parameter,
+                            const std::function<Number(const TermRow&)>& quantity) {
+  constexpr Number kWhole = 1e-6L;
+  const auto others = table.with_other(parameter);
+  const Number at_base = quantity(table.base());
+  if (others.empty() || at_base == 0) return std::nullopt;
+  std::optional<int> power;
+  for (const TermRow* row : others) {
+    const Number ratio = quantity(*row) / at_base;
+    if (!(ratio > 0) || !std::isfinite(ratio)) return std::nullopt;
+    const Number found =
+        std::log(ratio) / std::log(row->parameters[parameter] / table.base().parameters[parameter]);
+    const Number nearest = std::round(found);
+    if (!(std::abs(found - nearest) <= kWhole) || std::abs(nearest) > kHighestPower) {
+      return std::nullopt;
+    }
+    if (power && *power != static_cast<int>(nearest)) return std::nullopt;
+    power = static_cast<int>(nearest);
+  }
+  return power;
+}
+
 std::optional<Monomial> as_monomial(const TermTable& table,
                                     const std::function<Number(const TermRow&)>& quantity,
                                     const std::function<Number(const TermRow&)>& scale) {

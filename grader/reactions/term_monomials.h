@@ -37,6 +37,11 @@ std::string text_of_number(Number value);
 /// "114 where 142 is due", of the case itself.
 std::string in_this_case(const TermTable& table, std::size_t result);
 
+/// The power with which a quantity grows with one parameter while the others stay; nothing where it
+/// is no whole power, or no row tells.
+std::optional<int> power_in(const TermTable& table, std::size_t parameter,
+                            const std::function<Number(const TermRow&)>& quantity);
+
 /// The monomial that a quantity is in all rows, found from those that do not prove, with a factor
 /// that need not be small. Nothing where it is none.
 /// @param scale of what the quantity was computed from, in a row

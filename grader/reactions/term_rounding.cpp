@@ -132,14 +132,14 @@ bool is_float(const TermTable& table, std::size_t result) {
 std::optional<Law> narrow_type_law(const TermTable& table, std::size_t result) {
   const std::string& name = table.results()[result];
   if (wraps(table, result)) {
-    return Law{"RL0439",
+    return Law{"RL0542",
                fmt::format("{} overflows: it is right below 2^31, and off by a multiple of 2^32 "
                            "above; here {}",
                            name, in_this_case(table, result)),
                "an int holds 32 bits: convert one operand to std::int64_t before you multiply"};
   }
   if (is_float(table, result)) {
-    return Law{"RL0439",
+    return Law{"RL0542",
                fmt::format("{} has the 24 bits of a float: {}", name, in_this_case(table, result)),
                "compute in double, or in std::int64_t; one float among the operands is enough"};
   }
@@ -151,7 +151,7 @@ std::optional<Law> rounding_law(const TermTable& table, std::size_t result) {
   if (const auto cut = CutSearch(table, result).run()) {
     const std::string &number = table.parameters()[cut->number], &by = table.parameters()[cut->by];
     return Law{
-        "RL0439",
+        "RL0543",
         fmt::format("{} is right only where {} is a multiple of {}, and too {} elsewhere: "
                     "{} / {} is rounded the wrong way, or too early; here {}",
                     name, number, by, cut->is_too_small ? "small" : "large", number, by,
@@ -163,7 +163,7 @@ std::optional<Law> rounding_law(const TermTable& table, std::size_t result) {
     const char* there = beside->is_often_right ? "to the nearest"
                         : beside->is_below     ? "down"
                                                : "up";
-    return Law{"RL0439",
+    return Law{"RL0543",
                fmt::format("{} is right for some parameters and 1 too {} for all others: it is "
                            "rounded {} where {} is due; here {}",
                            name, beside->is_below ? "small" : "large", there,

@@ -35,9 +35,9 @@ class Substitutions {
     }
   }
 
-  std::vector<std::vector<Substitution>> kinds() const {
-    return {left_out(), exchanged(), replaced(), off_by_one(), constants()};
-  }
+  using Kinds = std::vector<std::vector<Substitution>>;
+  Kinds of_one() const { return {left_out(), off_by_one()}; }
+  Kinds of_several() const { return {exchanged(), replaced(), constants()}; }
 
  private:
   static Substitution with(const std::string& name, std::int64_t number, std::string message,
@@ -201,12 +201,11 @@ class Trial {
   const RightResults& right_;
 };
 
-}  // namespace
-
-std::optional<Law> substitution_law(const TermTable& table, const std::vector<std::size_t>& results,
-                                    const RightResults& right) {
+/// The only substitution of the first kind that has any.
+std::optional<Law> law_of(const Substitutions::Kinds& kinds, const TermTable& table,
+                          const std::vector<std::size_t>& results, const RightResults& right) {
   const Trial trial(table, results, right);
-  for (const auto& kind : Substitutions(table.base().sample->parameters).kinds()) {
+  for (const auto& kind : kinds) {
     const Substitution* only = nullptr;
     for (const Substitution& substitution : kind) {
       if (!trial.explains(substitution)) continue;
@@ -216,13 +215,25 @@ std::optional<Law> substitution_law(const TermTable& table, const std::vector<st
     if (only == nullptr) continue;
     const std::size_t shown = *std::ranges::find_if(
         results, [&](std::size_t result) { return table.is_wrong(table.base(), result); });
-    return Law{"RL0439",
+    return Law{"RL0541",
                fmt::format("{}: {} is {} where {} is due", only->message, table.results()[shown],
                            text_of_number(table.base().got[shown]),
                            text_of_number(table.base().expected[shown])),
                only->advice};
   }
   return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Law> left_out_law(const TermTable& table, const std::vector<std::size_t>& results,
+                                const RightResults& right) {
+  return law_of(Substitutions(table.base().sample->parameters).of_one(), table, results, right);
+}
+
+std::optional<Law> exchanged_law(const TermTable& table, const std::vector<std::size_t>& results,
+                                 const RightResults& right) {
+  return law_of(Substitutions(table.base().sample->parameters).of_several(), table, results, right);
 }
 
 }  // namespace rooflab

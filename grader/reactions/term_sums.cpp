@@ -26,15 +26,20 @@ class Difference {
     });
   }
 
-  /// The parameters that it depends on: the first one of those that change together.
-  std::vector<std::size_t> parameters() const {
+  /// What all of its terms have in common: parameters with which it grows by a whole power.
+  Monomial common() const {
+    Monomial common{1, std::vector<int>(table_.parameters().size(), 0)};
+    for (const std::size_t i : table_.varying()) {
+      if (const auto power = power_in(table_, i, *this)) common.powers[i] = *power;
+    }
+    return common;
+  }
+
+  /// The parameters of which only some of its terms are made.
+  std::vector<std::size_t> others() const {
     std::vector<std::size_t> found;
     for (const std::size_t i : table_.varying()) {
-      const auto others = table_.with_other(i);
-      const bool depends = std::ranges::any_of(others, [&](const TermRow* row) {
-        return !is_same((*this)(*row), (*this)(table_.base()), scale(*row));
-      });
-      if (depends || others.empty()) found.push_back(i);
+      if (!power_in(table_, i, *this)) found.push_back(i);
     }
     return found;
   }
@@ -64,104 +69,163 @@ std::vector<Monomial> products_of(const TermTable& table,
   return products;
 }
 
-struct Pair {
-  Monomial one, other;
-  int complexity() const { return one.complexity() + other.complexity(); }
-};
+using Terms = std::vector<Monomial>;
 
-/// Finds the two products whose sum a difference is in all rows.
-class PairSearch {
+int complexity_of(const Terms& terms) {
+  int sum = 0;
+  for (const Monomial& term : terms) sum += term.complexity();
+  return sum;
+}
+
+/// Finds the few products whose sum a difference is in all rows.
+class SumSearch {
  public:
-  PairSearch(const TermTable& table, const Difference& difference, std::vector<Monomial> products)
-      : table_(table), products_(std::move(products)) {
-    for (const TermRow& row : table.rows()) {
+  SumSearch(const TermTable& table, const Difference& difference, std::vector<Monomial> products)
+      : products_(std::move(products)), common_(difference.common()) {
+    for (const TermRow& row : rows_in_order(table)) {
       differences_.push_back(difference(row));
       scales_.push_back(difference.scale(row));
+      common_values_.push_back(common_.at(row));
     }
     for (const Monomial& product : products_) {
       std::vector<Number> values;
-      values.reserve(table.rows().size());
-      for (const TermRow& row : table.rows()) values.push_back(product.at(row));
+      values.reserve(differences_.size());
+      std::size_t i = 0;
+      for (const TermRow& row : rows_in_order(table)) {
+        values.push_back(product.at(row) * common_values_[i++]);
+      }
       values_.push_back(std::move(values));
     }
-    second_ = another_row();
   }
 
-  /// The simplest one; nothing where none fits.
-  std::optional<Pair> run() const {
-    std::optional<Pair> best;
-    for (std::size_t i = 0; i < products_.size(); ++i) {
-      for (std::size_t j = i + 1; j < products_.size(); ++j) {
-        const auto pair = fitted(i, j);
-        if (pair && (!best || pair->complexity() < best->complexity())) best = pair;
-      }
-    }
-    return best;
+  /// The simplest sum of two or, where there are not too many products, three.
+  std::optional<Terms> run() const {
+    constexpr std::size_t kMostForThree = 30;
+    if (auto two = simplest({}, 2)) return two;
+    return products_.size() <= kMostForThree ? simplest({}, 3) : std::nullopt;
   }
 
  private:
-  /// A row with other values of everything, as far as there is one.
-  std::size_t another_row() const {
-    std::size_t best = 0, most = 0;
-    for (std::size_t row = 0; row < table_.rows().size(); ++row) {
-      std::size_t count = 0;
-      for (std::size_t i = 0; i < table_.parameters().size(); ++i) {
-        count += table_.rows()[row].parameters[i] != table_.base().parameters[i] ? 1 : 0;
-      }
-      if (count > most && !table_.rows()[row].proves) {
-        most = count;
-        best = row;
-      }
+  /// The case, then those that differ most: they tell sums apart soonest.
+  static std::vector<TermRow> rows_in_order(const TermTable& table) {
+    std::vector<TermRow> rows = table.rows();
+    std::stable_sort(rows.begin() + 1, rows.end(), [&](const TermRow& a, const TermRow& b) {
+      const auto same = [&](const TermRow& row) {
+        std::size_t count = 0;
+        for (std::size_t i = 0; i < row.parameters.size(); ++i) {
+          count += row.parameters[i] == table.base().parameters[i] ? 1 : 0;
+        }
+        return count;
+      };
+      return std::pair(a.proves, same(a)) < std::pair(b.proves, same(b));
+    });
+    return rows;
+  }
+
+  std::optional<Terms> simplest(std::vector<std::size_t> chosen, std::size_t count) const {
+    if (chosen.size() == count) return fitted(chosen);
+    std::optional<Terms> best;
+    for (std::size_t i = chosen.empty() ? 0 : chosen.back() + 1; i < products_.size(); ++i) {
+      chosen.push_back(i);
+      const auto terms = simplest(chosen, count);
+      chosen.pop_back();
+      if (terms && (!best || complexity_of(*terms) < complexity_of(*best))) best = terms;
     }
     return best;
   }
 
-  std::optional<Pair> fitted(std::size_t i, std::size_t j) const {
-    const Number a = values_[i][0], b = values_[j][0];
-    const Number c = values_[i][second_], d = values_[j][second_];
-    const Number determinant = a * d - b * c;
-    if (std::abs(determinant) <= 1e-12L * std::abs(a * d)) return std::nullopt;
-    const auto one =
-        small_fraction((differences_[0] * d - b * differences_[second_]) / determinant);
-    if (!one) return std::nullopt;
-    const auto other =
-        small_fraction((a * differences_[second_] - c * differences_[0]) / determinant);
-    if (!other) return std::nullopt;
+  /// By Cramer's rule from the first rows; the others have to agree.
+  std::optional<Terms> fitted(const std::vector<std::size_t>& chosen) const {
+    const std::size_t size = chosen.size();
+    const auto determinant = [&](std::size_t replaced) {
+      const auto at = [&](std::size_t row, std::size_t column) {
+        return column == replaced ? differences_[row] : values_[chosen[column]][row];
+      };
+      if (size == 2) return at(0, 0) * at(1, 1) - at(0, 1) * at(1, 0);
+      Number sum = 0;
+      for (std::size_t k = 0; k < size; ++k) {
+        const std::size_t one = (k + 1) % size, other = (k + 2) % size;
+        sum += at(0, k) * (at(1, one) * at(2, other) - at(1, other) * at(2, one));
+      }
+      return sum;
+    };
+    const Number whole = determinant(size);
+    if (whole == 0) return std::nullopt;
+    std::vector<Number> factors;
+    for (std::size_t k = 0; k < size; ++k) {
+      const auto factor = small_fraction(determinant(k) / whole);
+      if (!factor) return std::nullopt;
+      factors.push_back(*factor);
+    }
     for (std::size_t row = 0; row < differences_.size(); ++row) {
-      const Number sum = *one * values_[i][row] + *other * values_[j][row];
+      Number sum = 0;
+      for (std::size_t k = 0; k < size; ++k) sum += factors[k] * values_[chosen[k]][row];
       if (!is_same(sum, differences_[row], scales_[row])) return std::nullopt;
     }
-    Pair pair{products_[i], products_[j]};
-    pair.one.factor = *one;
-    pair.other.factor = *other;
-    return pair;
+    Terms terms;
+    for (std::size_t k = 0; k < size; ++k) {
+      Monomial term = products_[chosen[k]];
+      term.factor = factors[k];
+      for (std::size_t i = 0; i < term.powers.size(); ++i) term.powers[i] += common_.powers[i];
+      terms.push_back(std::move(term));
+    }
+    return terms;
   }
 
-  const TermTable& table_;
   std::vector<Monomial> products_;
+  Monomial common_;
   std::vector<std::vector<Number>> values_;
-  std::vector<Number> differences_, scales_;
-  std::size_t second_ = 0;
+  std::vector<Number> differences_, scales_, common_values_;
 };
 
-Law law_of(const TermTable& table, std::size_t result, const Pair& pair) {
+/// "a * b and c".
+std::string text_of(const Terms& terms, const TermTable& table) {
+  std::string text;
+  for (std::size_t i = 0; i < terms.size(); ++i) {
+    text += (i == 0 ? "" : i + 1 == terms.size() ? " and " : ", ") + text_of(terms[i], table);
+  }
+  return text;
+}
+
+/// What one parameter does in a term where another, or none, is due; empty where it is more.
+std::string by_one_factor(const Monomial& there, const Monomial& due, const TermTable& table) {
+  if (there.factor != -due.factor) return {};
+  std::string more, less;
+  for (std::size_t i = 0; i < due.powers.size(); ++i) {
+    const int difference = there.powers[i] - due.powers[i];
+    if (difference == 0) continue;
+    std::string& name = difference > 0 ? more : less;
+    if (!name.empty() || std::abs(difference) != 1) return {};
+    name = table.parameters()[i];
+  }
+  const std::string term = text_of(due, table);
+  if (!more.empty() && !less.empty()) {
+    return fmt::format("has {} where {} is due, in the term {}", more, less, term);
+  }
+  if (!less.empty()) return fmt::format("lacks the factor {} in the term {}", less, term);
+  return fmt::format("multiplies the term {} by {}, too", term, more);
+}
+
+Law law_of(const TermTable& table, std::size_t result, const Terms& terms) {
   const std::string& name = table.results()[result];
-  const std::string one = text_of(pair.one, table), other = text_of(pair.other, table);
-  const std::string here =
-      fmt::format("here {} where {} is due", text_of_number(table.base().got[result]),
-                  text_of_number(table.base().expected[result]));
-  if (pair.one.factor > 0 && pair.other.factor > 0) {
-    return {"RL0438", fmt::format("{} counts {} and {} too much: {}", name, one, other, here),
+  Terms there, due;
+  for (const Monomial& term : terms) (term.factor > 0 ? there : due).push_back(term);
+  const std::string here = in_this_case(table, result);
+  if (due.empty()) {
+    return {"RL0438", fmt::format("{} counts {} too much: {}", name, text_of(there, table), here),
             kTickOff};
   }
-  if (pair.one.factor < 0 && pair.other.factor < 0) {
-    return {"RL0438", fmt::format("{} lacks the terms {} and {}: {}", name, one, other, here),
+  if (there.empty()) {
+    return {"RL0438", fmt::format("{} lacks the terms {}: {}", name, text_of(due, table), here),
             kTickOff};
   }
-  const bool first_is_due = pair.one.factor < 0;
-  return {"RL0439",
-          fmt::format("{} counts {} where {} is due: {}", name, first_is_due ? other : one,
-                      first_is_due ? one : other, here),
+  std::string what;
+  if (there.size() == 1 && due.size() == 1) what = by_one_factor(there[0], due[0], table);
+  if (what.empty()) {
+    what = fmt::format("counts {} where {} {} due", text_of(there, table), text_of(due, table),
+                       due.size() == 1 ? "is" : "are");
+  }
+  return {"RL0540", fmt::format("{} {}: {}", name, what, here),
           "name the extents of each array, and see which of them this term is made of"};
 }
 
@@ -182,7 +246,7 @@ std::optional<Law> summand_law(const TermTable& table, std::size_t result) {
         fmt::format("{} is {} too {}, whatever the parameters are: {} where {} is due", name,
                     amount, here > 0 ? "large" : "small", text_of_number(table.base().got[result]),
                     text_of_number(table.base().expected[result])),
-        "count the smallest case by hand: which end is counted twice, or not at all?"};
+        "is an end left out or counted twice, or is a quotient rounded the other way?"};
   }
   const std::string at = values_of(*term, table, table.base());
   if (here < 0) {
@@ -198,15 +262,15 @@ std::optional<Law> summand_law(const TermTable& table, std::size_t result) {
 }
 
 std::optional<Law> replaced_summand_law(const TermTable& table, std::size_t result) {
-  constexpr std::size_t kMostParameters = 6, kMostWithQuotients = 4;
+  constexpr std::size_t kMostParameters = 5, kMostWithQuotients = 4;
   const Difference difference(table, result);
-  const auto parameters = difference.parameters();
+  const auto parameters = difference.others();
   if (parameters.empty() || parameters.size() > kMostParameters) return std::nullopt;
   const bool may_divide = parameters.size() <= kMostWithQuotients && !difference.is_whole();
-  const auto pair =
-      PairSearch(table, difference, products_of(table, parameters, may_divide ? -1 : 0)).run();
-  if (!pair) return std::nullopt;
-  return law_of(table, result, *pair);
+  const auto terms =
+      SumSearch(table, difference, products_of(table, parameters, may_divide ? -1 : 0)).run();
+  if (!terms) return std::nullopt;
+  return law_of(table, result, *terms);
 }
 
 }  // namespace rooflab

@@ -84,10 +84,27 @@ std::string evidence_of(const TermSample& sample, const Values& base) {
   for (const auto& [name, expected] : sample.expected) {
     const auto got = sample.got.find(name);
     if (got == sample.got.end() || got->second == expected) continue;
+    const bool is_text = std::holds_alternative<std::string>(got->second) ||
+                         std::holds_alternative<std::string>(expected);
+    if (is_text) continue;  // laws are about numbers
     text += fmt::format("{}{}: expected {}, got {}", text.empty() ? "" : "; ", name,
                         text_of(expected), text_of(got->second));
   }
   return text.empty() ? text : fmt::format("with {}: {}", differing(sample.parameters, base), text);
+}
+
+/// "heads = 4": whole numbers above 1 that are the same in all samples. A number in a law may stand
+/// for them.
+std::string unchanged(const std::vector<TermSample>& samples) {
+  Values same;
+  for (const auto& [name, value] : samples.front().parameters) {
+    const auto* whole = std::get_if<std::int64_t>(&value);
+    if (whole == nullptr || *whole < 2) continue;
+    const bool stays = std::ranges::all_of(
+        samples, [&](const TermSample& sample) { return sample.parameters.at(name) == value; });
+    if (stays) same[name] = value;
+  }
+  return same.empty() ? "" : ", with " + text_of(same) + " in all of them";
 }
 
 /// The sample that differs in the fewest parameters among those that are wrong, too.
@@ -171,8 +188,9 @@ Diagnostic explain_law(const Law& law, const Diagnostic& story,
     told.evidence.push_back(std::move(other));
   }
   told.notes = story.notes;
-  told.notes.push_back(fmt::format(
-      "so it is in all {} calls that were made with different parameters", samples.size()));
+  told.notes.push_back(
+      fmt::format("so it is in all {} calls that were made with different parameters{}",
+                  samples.size(), unchanged(samples)));
   return told;
 }
 

@@ -144,9 +144,9 @@ enum class ControlOperation : std::uint32_t {
   name_only_built_code,
   check_from_now_on,  ///< u64 instruction budget, u64 host call limit
   follow_origins,
-  origins,  ///< OriginPlace …, at most kMostOriginPlaces: as collect, of MemoryOrigin
-  record,             ///< replay::Wanted: of the launches from now on
-  recorded,           ///< u64 size, and replay::Recorded as far as it fits; then collect_more
+  origins,   ///< OriginPlace …, at most kMostOriginPlaces: as collect, of MemoryOrigin
+  record,    ///< replay::Wanted: of the launches from now on
+  recorded,  ///< u64 size, and replay::Recorded as far as it fits; then collect_more
   count,
 };
 

@@ -92,7 +92,8 @@ class GradeCommand {
             [&](const TaskSpec& task, const Diagnostic& story) {
               ProgressLine::keep(fmt::format("{}: {}: {}", task.id, story.code.text(),
                                              shorten(one_line(story.message), kShortStory)));
-            }};
+            },
+        .explore = explorer()};
     GradeResult result =
         grading_.grade_once(request(only), listener, options_.trace.empty() ? nullptr : &trace_);
     for (TaskResult& task : result.tasks) complete_commands(options_, task);
@@ -131,6 +132,8 @@ class GradeCommand {
     std::string html = html_file();
     if (!write(html, to_html(result, grading_.device().roofline_gpu(), next_words()))) html.clear();
     if (!options_.trace.empty()) write(options_.trace, trace_.to_json());
+    const bool has_replay =
+        !exploration_.page.empty() && write(options_.explore, exploration_.page);
     if (!options_.json.empty() && !json_on_stdout()) write(options_.json, to_json(result));
     print_summary(out(), result,
                   {.colour = has_colour(),
@@ -149,6 +152,12 @@ class GradeCommand {
       out() << fmt::format(
           "  trace {}: open it in https://ui.perfetto.dev or in chrome://tracing\n",
           options_.trace);
+    }
+    if (has_replay) {
+      out() << fmt::format("  {} step by step: open {} in a browser\n", exploration_.task,
+                           options_.explore);
+    } else if (!exploration_.why_not.empty()) {
+      out() << fmt::format("  {} is not written: {}\n", options_.explore, exploration_.why_not);
     }
     if (json_on_stdout()) std::cout << to_json(result);
     if (!std::cout.flush())
@@ -201,6 +210,13 @@ class GradeCommand {
   }
 
  private:
+  /// Empty where no page is wanted: nothing is run again then.
+  std::function<void(Exploration)> explorer() {
+    exploration_ = {};
+    if (options_.explore.empty()) return {};
+    return [this](Exploration shown) { exploration_ = std::move(shown); };
+  }
+
   /// Of a single task not the texts of others: the grader itself writes to the work log.
   std::vector<std::string> watched_files() const {
     std::vector<std::string> files = submitted_files(part());
@@ -306,6 +322,7 @@ class GradeCommand {
   Seed seed_;  ///< one for all runs of --watch: a change of a result is one of the code
   bool is_unchanged_ = false;  ///< all that was graded is as it was in the last run
   TraceLog trace_{grading_.device().gpu()};
+  Exploration exploration_;
 };
 
 }  // namespace

@@ -67,7 +67,8 @@ GradeResult Grading::grade_once(const GradeRequest& request, const Listener& lis
                          return run_on_library(command, sandbox_);
                        },
                    .graded = listener.graded,
-                   .failing = listener.failing};
+                   .failing = listener.failing,
+                   .explore = listener.explore};
   if (trace != nullptr) {
     tools.observe = [trace](const std::string& run, const simgpu::Activity& activity) {
       trace->add(run, activity);

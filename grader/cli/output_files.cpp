@@ -54,6 +54,7 @@ std::filesystem::path default_html_file(int part, const std::string& task, int c
 
 void refuse_foreign_outputs(const Options& options) {
   if (!options.html.empty()) require_own("--html", options.html, {"<!doctype html>"});
+  if (!options.explore.empty()) require_own("--explore", options.explore, {"<!doctype html>"});
   const bool json_is_file = !options.json.empty() && options.json != "-";
   if (json_is_file) require_own("--json", options.json, {"{\n  \"schema\":"});
   if (!options.trace.empty()) {

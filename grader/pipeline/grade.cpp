@@ -13,6 +13,7 @@
 #include <string>
 #include <thread>
 
+#include "grader/pipeline/explore.h"
 #include "grader/pipeline/grade_task.h"
 #include "grader/pipeline/runs_ahead.h"
 #include "grader/pipeline/score.h"
@@ -292,6 +293,7 @@ GradeResult grade(const PartSpec& course, const GradeRequest& request, const Gra
   const auto run_start = Clock::now();
   result.tasks = run_stage(part, request, shared, built);
   result.run_s = seconds_since(run_start);
+  if (tools.explore) tools.explore(explore(part, request, shared, built, result.tasks));
   return result;
 }
 

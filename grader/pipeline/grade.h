@@ -43,6 +43,13 @@ struct GradeRequest {
   bool times_only = false;  ///< only timed cases, each once: of authors, who know that it is right
 };
 
+/// A failing public case as a page to step through.
+struct Exploration {
+  std::string task;
+  std::string page;     ///< HTML; empty where there is none
+  std::string why_not;  ///< then
+};
+
 /// What the stages work with; tests put fakes here.
 struct GradeTools {
   Device& device;
@@ -63,6 +70,9 @@ struct GradeTools {
   std::function<void(const TaskResult&)> graded = {};
   /// Told of the first failing case of a task while its others still run. May be empty.
   std::function<void(const TaskSpec&, const Diagnostic&)> failing = {};
+  /// Given the smallest failing public case of the first task that has one, once all are graded. It
+  /// is run again for it; without this function it is not. May be empty.
+  std::function<void(Exploration)> explore = {};
 };
 
 /// @throws UsageError for a task that the part has not, with the names of those that it has.

@@ -180,6 +180,15 @@ CaseRun CaseRunner::run(const NumberedCase& numbered, bool timed) {
   return result;
 }
 
+CaseRunner::Again CaseRunner::run_again(const NumberedCase& numbered,
+                                        const std::optional<RecordingRequest>& recording) {
+  Again again{.problem = problem_of(numbered.spec, numbered.spec.name), .outcome = {}};
+  RunRequest request = request_of(again.problem, false, numbered);
+  request.recording = recording;
+  again.outcome = run_with_retry(request);
+  return again;
+}
+
 /// @param draw names it; the same for the same grade
 CaseSeeds CaseRunner::seeds_of(const std::string& draw) const {
   return case_seeds(scene_.request.seed, scene_.part.number, scene_.task().id, draw);

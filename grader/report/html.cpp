@@ -9,6 +9,7 @@
 #include "grader/report/html_page.h"
 #include "grader/report/limit_gain.h"
 #include "grader/report/since_last_run.h"
+#include "grader/report/source_page.h"
 #include "grader/report/text.h"
 #include "grader/report/work_log.h"
 #include "simgpu/limiter.h"
@@ -434,7 +435,10 @@ std::string task_html(const TaskResult& task, const HtmlPlace& place) {
   const int details_level = place.heading_level + 2;
   html += timings_html(task.timings, details_level) + measured_html(task.timings) +
           artifacts_html(task.artifacts);
-  if (!task.timings.empty()) html += breakdown_html(task.timings.front(), details_level);
+  if (!task.timings.empty()) {
+    html += breakdown_html(task.timings.front(), details_level) +
+            source_page_html(task.timings.front().costs, details_level);
+  }
   html += counters_html(task);
   if (!task.printed.empty()) {
     html += "<details><summary>What the code printed</summary><pre>" + escape_html(task.printed) +
@@ -461,7 +465,8 @@ std::string to_html(const GradeResult& result, const gpu_spec::GpuSpec& gpu,
                                                format_points(result.max_score()))
                                  : std::string();
   return html_page(fmt::format("Part {}{}", result.part, points),
-                   header_html(result) + next_html(next) + to_html_body(result, gpu, {}));
+                   header_html(result) + next_html(next) + to_html_body(result, gpu, {}),
+                   kSourcePageStyle);
 }
 
 }  // namespace rooflab

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "grader/report/line_json.h"
 #include "grader/report/text.h"
 
 namespace rooflab {
@@ -208,6 +209,7 @@ Json task_json(const TaskResult& task) {
             {"cases", std::move(cases)}};
   if (!task.timings.empty()) {
     json["timing"] = timing_json(task.timings.front());
+    add_lines(task.timings.front().costs, json["timing"]);
     json["timings"] = Json::array();
     for (const Timing& timing : task.timings) json["timings"].push_back(timing_json(timing));
   }

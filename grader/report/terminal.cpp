@@ -167,6 +167,28 @@ std::string advice_words(const Timing& timing) {
                               limit.what, format_time_us(limit.without_us), limit.change));
 }
 
+/// The lines that take most of the time of a call that misses full marks, three at most.
+std::vector<std::string> line_words(const Timing& timing) {
+  constexpr std::size_t kMost = 3;
+  constexpr double kLittle = 0.05;
+  const bool has_full_marks =
+      timing.efficiency >= timing.target_efficiency && timing.points >= timing.max_points;
+  const SourceCosts& costs = timing.costs;
+  std::vector<std::string> words;
+  if (has_full_marks || costs.kernels_us <= 0) return words;
+  for (const LineCost& line : costs.lines) {
+    const double share = line.record.time_us / costs.kernels_us;
+    if (words.size() == kMost || share < kLittle) break;
+    const std::size_t indent = std::min(line.source.find_first_not_of(' '), line.source.size());
+    const std::string source = line.source.substr(indent);
+    words.push_back(one_line(fmt::format("{} at {}:{}{}{}", format_percent(share), line.record.file,
+                                         line.record.line, source.empty() ? "" : ": ",
+                                         shorten(source, kDetailWidth / 2))));
+    if (!line.words.empty()) words.push_back("  " + one_line(line.words));
+  }
+  return words;
+}
+
 /// What stands below a task's line: what was counted of its timed call and what would help it, its
 /// further timings and the memory of its cases where they are asked for.
 void print_timings(std::ostream& out, const TaskResult& task, std::size_t indent, bool all,
@@ -183,6 +205,7 @@ void print_timings(std::ostream& out, const TaskResult& task, std::size_t indent
   if (passed && (all || has_scored_counts(first))) dim_lines(count_words(first));
   if (all || is_measured_with_trouble(first)) dim_lines(format_measured(first));
   dim_lines(advice_words(first));
+  for (const std::string& words : line_words(first)) dim_lines(words);
   if (!all || !passed) return;
   for (std::size_t i = 1; i < task.timings.size(); ++i) {
     out << fmt::format("{:{}}{}\n", "", indent, one_line(timing_words(task.timings[i])));

@@ -135,6 +135,8 @@ struct TaskSpec {
   std::vector<CaseSpec> cases;
   int hidden_elsewhere = 0;  ///< cases that the class's grading has, and this copy does not
   std::vector<RatioHint> ratios;
+  /// By tensor: names of its axes, outermost first, for messages: "token", "channel".
+  std::map<std::string, std::vector<std::string>> axes = {};
   std::vector<QuestionSpec> questions;  ///< `answers` tasks
   double hand_points = 0;  ///< `worklog` tasks: given by hand, not part of the task's maximum
   std::vector<SpeedSpec> speeds;  ///< timed cases, in the order of every report

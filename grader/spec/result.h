@@ -9,6 +9,7 @@
 
 #include "grader/spec/gpu_user.h"
 #include "grader/spec/ladder.h"
+#include "grader/spec/line_cost.h"
 #include "grader/spec/seed.h"
 #include "simgpu/codes/code.h"
 
@@ -154,6 +155,7 @@ struct Timing {
   std::uint64_t kernels = 0;                 ///< that ran, those of graphs included
   std::optional<std::uint64_t> peak_memory;  ///< see CaseResult::peak_memory
   std::optional<Measured> measured;          ///< nothing of a modelled time
+  SourceCosts costs;                         ///< of a task's first timing; not in its evidence
 };
 
 /// Hints of a task that the student was shown.

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "simgpu/checkers/access.h"
+#include "simgpu/checkers/access_listener.h"
 #include "simgpu/memory/device_memory.h"
 
 namespace simgpu {
@@ -35,6 +36,9 @@ class BlockCheckers {
   explicit BlockCheckers(DeviceMemory& memory, std::vector<AccessFacts> facts = {},
                          std::size_t most_window_bytes = ~std::size_t{0});
   ~BlockCheckers();
+
+  /// Who is shown accesses and findings from now on; nullptr: nobody.
+  void listen(AccessListener* listener);
 
   /// A new block: all of shared memory is uninitialised, a new barrier interval begins.
   void begin_block(std::uint64_t block, std::uint32_t shared_bytes, std::uint32_t warps,
@@ -100,6 +104,7 @@ class BlockCheckers {
   struct State;
   std::unique_ptr<State> state_;
   bool has_unwritten_ = false;
+  AccessListener* listener_ = nullptr;
 };
 
 }  // namespace simgpu

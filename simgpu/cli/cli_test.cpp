@@ -196,4 +196,21 @@ TEST(SimgpuCliTest, WrongCommandLinesAreToldInOneLine) {
   expect_line("run -- /nowhere", 3, "/nowhere cannot be started: No such file or directory");
 }
 
+TEST(SimgpuCliTest, WritesAPageToStepThrough) {
+  const std::string page = testing::TempDir() + "replay.html";
+  std::remove(page.c_str());
+  const Ran ran = simgpu("run --explore " + page + " -- '" ROOFLAB_BINARY_DIR "/cuda/vector_add'");
+  EXPECT_EQ(ran.code, 0) << ran.text;
+  std::ifstream file(page);
+  std::string beginning;
+  std::getline(file, beginning);
+  EXPECT_EQ(beginning, "<!doctype html>");
+  std::remove(page.c_str());
+}
+
+TEST(SimgpuCliTest, WantsTheCheckersForAPageToStepThrough) {
+  expect_line("run --check none --explore page.html -- /bin/true", 2, "leave out --check none");
+  expect_line("run --sample --explore page.html -- /bin/true", 2, "leave out --sample");
+}
+
 }  // namespace

@@ -6,10 +6,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <span>
 #include <sstream>
 #include <string_view>
 
 #include "simgpu/memory/descriptor.h"
+#include "simgpu/model/line_words.h"
 
 namespace simgpu::cli {
 namespace {
@@ -156,6 +158,21 @@ std::string tell_all(const std::vector<Finding>& findings) {
   for (const Finding& finding : findings) text += tell(finding) + "\n";
   return text +
          fmt::format("simgpu: {} finding{}\n", findings.size(), findings.size() == 1 ? "" : "s");
+}
+
+std::string hottest_lines(const LineTable& table) {
+  constexpr std::size_t kMost = 3;
+  constexpr double kLittle = 0.02;  // of the time
+  std::string text;
+  for (const LineRecord& line : std::span(table.lines).first(std::min(kMost, table.lines.size()))) {
+    if (table.time_us <= 0 || line.time_us < kLittle * table.time_us) break;
+    std::string source = source_line(line.file, line.line);
+    source.erase(0, std::min(source.find_first_not_of(' '), source.size()));
+    text += fmt::format("  {:>3.0f} % at {}:{}{}{}\n        {}\n",
+                        100 * line.time_us / table.time_us, printable(line.file), line.line,
+                        source.empty() ? "" : ": ", source, words_of(line));
+  }
+  return text.empty() ? text : "  hottest lines:\n" + text;
 }
 
 }  // namespace simgpu::cli

@@ -19,4 +19,8 @@ std::optional<std::string> source_text(const std::string& file);
 /// All stories, and a last line that counts them; empty when there are none.
 std::string tell_all(const std::vector<Finding>& findings);
 
+/// The three lines that take most of a launch's time, with what they say. Empty where none are
+/// known.
+std::string hottest_lines(const LineTable& table);
+
 }  // namespace simgpu::cli

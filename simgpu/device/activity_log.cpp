@@ -101,8 +101,35 @@ void ActivityLog::add(KernelRecord record) {
     fold(activity_.kernels.back(), record);
     return;
   }
-  if (activity_.kernels.size() == kMostRecords) record.name = kFurtherKernels;
+  if (activity_.kernels.size() == kMostRecords) {
+    record.name = kFurtherKernels;
+    record.line_table = 0;
+  }
   activity_.kernels.push_back(std::move(record));
+}
+
+std::uint32_t ActivityLog::table_like(const KernelRecord& record) const {
+  const auto same = [&](const LineTable& table) {
+    return table.time_us == record.time.total_us && table.kernel == record.name &&
+           table.grid == record.grid && table.block == record.block;
+  };
+  const auto found = std::ranges::find_if(activity_.line_tables, same);
+  if (found == activity_.line_tables.end()) return 0;
+  return static_cast<std::uint32_t>(found - activity_.line_tables.begin()) + 1;
+}
+
+std::uint32_t ActivityLog::add(LineTable table) {
+  for (LineRecord& line : table.lines) {
+    clip(line.file);
+    for (CallRecord& call : line.calls) {
+      for (InlinedCall& each : call.inlined_at) {
+        clip(each.file);
+        clip(each.function);
+      }
+    }
+  }
+  activity_.line_tables.push_back(std::move(table));
+  return static_cast<std::uint32_t>(activity_.line_tables.size());
 }
 
 void ActivityLog::add(MemoryRecord record) {

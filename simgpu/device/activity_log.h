@@ -38,6 +38,11 @@ class ActivityLog {
   void clear();
   /// Records come with what issued them: the call and the graph launch under way, if any.
   void add(KernelRecord record);
+  /// The number of the table with the lines of a launch like this one; 0: there is none.
+  std::uint32_t table_like(const KernelRecord& record) const;
+  bool has_room_for_lines() const { return activity_.line_tables.size() < kMostLineTables; }
+  /// @returns its number
+  std::uint32_t add(LineTable table);
   void add(MemoryRecord record);
   /// Only for the watcher: the log itself keeps no allocations.
   void add(const AllocationRecord& record);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "simgpu/provenance/provenance.h"
+
 namespace simgpu {
 namespace {
 
@@ -97,6 +99,7 @@ CudaError Allocations::release(std::uint64_t address) {
     streams_.host_waited_for_all();
   }
   memory_.release(address);
+  if (provenance_ != nullptr) provenance_->released(address, found->second.bytes);
   log_.add(AllocationRecord{.address = address,
                             .bytes = found->second.bytes,
                             .released = true,

@@ -20,6 +20,8 @@
 
 namespace simgpu {
 
+class Provenance;
+
 /// What the guest has allocated, how much it may, and who made it where. What the trusted side and
 /// modules place in the device's memory is not among it.
 class Allocations {
@@ -58,6 +60,8 @@ class Allocations {
   void release_all();
   /// What it may allocate besides.
   std::uint64_t free_bytes() const;
+  /// Learns what is released from now on.
+  void follow(Provenance* provenance) { provenance_ = provenance; }
   /// A kernel is launched: what is allocated from now on was made behind it.
   void note_kernel(std::shared_ptr<const std::string> name) { last_kernel_ = std::move(name); }
 
@@ -80,6 +84,7 @@ class Allocations {
   std::map<std::uint64_t, Entry> live_;
   std::set<std::uint64_t> pinned_;
   std::uint64_t made_ = 0;
+  Provenance* provenance_ = nullptr;
   std::shared_ptr<const std::string> last_kernel_;
 };
 

@@ -11,6 +11,7 @@
 
 #include "simgpu/cublas/blas_kernels.h"
 #include "simgpu/cublas/blas_request.h"
+#include "simgpu/device/blas_origins.h"
 
 namespace simgpu {
 namespace {
@@ -415,6 +416,9 @@ CudaError BlasCall::run(double* result) {
         memory.mark_initialized(address, bytes);
       });
     }
+  }
+  if (device_.provenance() != nullptr && !device_.options().sampled) {
+    follow_routine(*device_.provenance(), request_, where.alpha, where.beta);
   }
   const bool stores = request_.result_address != 0 && !device_.options().sampled;
   if (stores && !store_result(*result)) return CudaError::invalid_value;

@@ -174,12 +174,24 @@ void save_pages(Warp& warp, const SitePattern<std::uint64_t>& site, unsigned byt
   }
 }
 
+void note_first(const Lowered* in, Warp& warp, const LaneAddresses& addresses, unsigned bytes,
+                bool is_shared) {
+  ThreadBlock& block = *warp.block;
+  block.sites.note_first(in, {.block = block.position.block(),
+                              .warp = warp.index,
+                              .mask = warp.mask,
+                              .bytes = bytes,
+                              .is_shared = is_shared,
+                              .address = addresses});
+}
+
 void learn_shared(const Lowered* in, Warp& warp, const std::uint32_t* base, std::int64_t offset,
                   unsigned bytes) {
   SitePattern<std::uint32_t>& site = warp.block->sites.shared(in);
   site.learn(base, warp.mask, bytes);
   LaneAddresses addresses;
   add_offset(addresses, base, offset);
+  if (warp.block->sites.lacks_first(in)) note_first(in, warp, addresses, bytes, true);
   const SharedWavefronts count =
       shared_wavefronts({AccessKind::load, static_cast<std::uint8_t>(bytes), warp.index, in->index,
                          warp.mask, &addresses, nullptr, false});

@@ -23,8 +23,10 @@ std::vector<AccessFacts> access_facts(const LoweredKernel& kernel) {
 
 std::unique_ptr<BlockCheckers> checkers_of(const LaunchContext& launch) {
   if (!launch.checkers) return nullptr;
-  return std::make_unique<BlockCheckers>(launch.memory, access_facts(launch.kernel),
-                                         launch.window_bytes);
+  auto checkers = std::make_unique<BlockCheckers>(launch.memory, access_facts(launch.kernel),
+                                                  launch.window_bytes);
+  if (launch.observer != nullptr) checkers->listen(launch.observer->access_listener());
+  return checkers;
 }
 
 }  // namespace
@@ -35,7 +37,7 @@ ThreadBlock::ThreadBlock(const LaunchContext& context)
       failures(context, position),
       memory(context),
       traffic(context.request.l1_bytes_per_block, context.log_entries),
-      sites(context.kernel.memory_sites),
+      sites(context.kernel.memory_sites.size(), context.first_accesses),
       changes(traffic, counted),
       budget(context, traffic, failures),
       checkers(checkers_of(context)),

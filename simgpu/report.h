@@ -116,6 +116,13 @@ inline constexpr std::size_t kMostRecords = 20'000;
 inline constexpr std::size_t kMostLineTables = 256;
 inline constexpr const char* kFurtherKernels = "further kernels";
 
+/// A call of the guest's that returned an error.
+struct FailedCall {
+  std::string function;
+  std::string error;  ///< "cudaErrorInvalidValue"
+  AccessSite where;
+};
+
 /// Everything the device did between two marks, as the trusted side tells it.
 struct Activity {
   std::vector<KernelRecord> kernels;
@@ -135,6 +142,7 @@ struct Activity {
   std::map<std::string, std::uint64_t> api_calls;  ///< by runtime function
   bool guest_connected = false;  ///< a program with the runtime asked for the device
   std::string error;             ///< sticky CUDA error, "cudaErrorIllegalAddress", or empty
+  std::optional<FailedCall> failed_call;  ///< the guest's first
 };
 
 /// The table of a launch; nullptr where there is none.

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <iostream>
 #include <optional>
+#include <sstream>
 #include <thread>
 #include <vector>
 
@@ -91,7 +92,8 @@ class GradeCommand {
             [&](const TaskSpec& task, const Diagnostic& story) {
               ProgressLine::keep(fmt::format("{}: {}: {}", task.id, story.code.text(),
                                              shorten(one_line(story.message), kShortStory)));
-            }};
+            },
+        .explore = explorer()};
     GradeResult result =
         grading_.grade_once(request(only), listener, options_.trace.empty() ? nullptr : &trace_);
     for (TaskResult& task : result.tasks) complete_commands(options_, task);
@@ -128,8 +130,10 @@ class GradeCommand {
       }
     }
     std::string html = html_file();
-    if (!write(html, to_html(result, grading_.device().roofline_gpu()))) html.clear();
+    if (!write(html, to_html(result, grading_.device().roofline_gpu(), next_words()))) html.clear();
     if (!options_.trace.empty()) write(options_.trace, trace_.to_json());
+    const bool has_replay =
+        !exploration_.page.empty() && write(options_.explore, exploration_.page);
     if (!options_.json.empty() && !json_on_stdout()) write(options_.json, to_json(result));
     print_summary(out(), result,
                   {.colour = has_colour(),
@@ -149,6 +153,12 @@ class GradeCommand {
           "  trace {}: open it in https://ui.perfetto.dev or in chrome://tracing\n",
           options_.trace);
     }
+    if (has_replay) {
+      out() << fmt::format("  {} step by step: open {} in a browser\n", exploration_.task,
+                           options_.explore);
+    } else if (!exploration_.why_not.empty()) {
+      out() << fmt::format("  {} is not written: {}\n", options_.explore, exploration_.why_not);
+    }
     if (json_on_stdout()) std::cout << to_json(result);
     if (!std::cout.flush())
       throw FileError("cannot write to standard output; is its disk full or its pipe closed?");
@@ -158,19 +168,9 @@ class GradeCommand {
   /// What is next, first beside the task that was graded: after a run in which everything asked for
   /// passed, and after that of a whole part.
   void tell_next(const GradeResult& result) const {
-    if (options_.json == "-" || options_.case_number) return;
+    if (options_.json == "-") return;
     if (options_.task && exit_code_of(result) != 0) return;  // its own story says what is next
-    try {
-      const auto submission = submission_of(options_, installation_);
-      const auto course = course_progress(installation_, submission);
-      const AtWork at_work{.part = part().number, .task = options_.task.value_or("")};
-      const auto step = next_step(course, submission, at_work);
-      if (!step) return;
-      print_next_step(std::cout, step, submission, submission_flag(options_));
-      if (const auto open = open_before(course, step->part); !open.empty())
-        std::cout << open << '\n';
-    } catch (const std::exception&) {  // another part may be broken, and this one is graded
-    }
+    std::cout << next_words();
   }
 
   const PartSpec& part() const { return grading_.part(); }
@@ -210,6 +210,13 @@ class GradeCommand {
   }
 
  private:
+  /// Empty where no page is wanted: nothing is run again then.
+  std::function<void(Exploration)> explorer() {
+    exploration_ = {};
+    if (options_.explore.empty()) return {};
+    return [this](Exploration shown) { exploration_ = std::move(shown); };
+  }
+
   /// Of a single task not the texts of others: the grader itself writes to the work log.
   std::vector<std::string> watched_files() const {
     std::vector<std::string> files = submitted_files(part());
@@ -264,6 +271,24 @@ class GradeCommand {
     return words;
   }
 
+  /// What is next, in lines; empty after a single case, and where nothing is.
+  std::string next_words() const {
+    if (options_.case_number) return {};
+    try {
+      const auto submission = submission_of(options_, installation_);
+      const auto course = course_progress(installation_, submission);
+      const AtWork at_work{.part = part().number, .task = options_.task.value_or("")};
+      const auto step = next_step(course, submission, at_work);
+      if (!step) return {};
+      std::ostringstream words;
+      print_next_step(words, step, submission, submission_flag(options_));
+      if (const auto open = open_before(course, step->part); !open.empty()) words << open << '\n';
+      return words.str();
+    } catch (const std::exception&) {  // another part may be broken, and this one is graded
+      return {};
+    }
+  }
+
   bool json_on_stdout() const { return options_.json == "-"; }
   /// With the document on stdout, people read on stderr.
   std::ostream& out() const { return json_on_stdout() ? std::cerr : std::cout; }
@@ -274,6 +299,7 @@ class GradeCommand {
   std::string html_file() const {
     if (!options_.html.empty()) return options_.html;
     return default_html_file(part().number, options_.task.value_or(""),
+                             options_.case_number.value_or(0),
                              submission_of(options_, installation_))
         .string();
   }
@@ -296,6 +322,7 @@ class GradeCommand {
   Seed seed_;  ///< one for all runs of --watch: a change of a result is one of the code
   bool is_unchanged_ = false;  ///< all that was graded is as it was in the last run
   TraceLog trace_{grading_.device().gpu()};
+  Exploration exploration_;
 };
 
 }  // namespace

@@ -62,8 +62,13 @@ GradeResult Grading::grade_once(const GradeRequest& request, const Listener& lis
                        },
                    .oracle = [this](const std::string& name) { return oracles_.make(name); },
                    .progress = listener.progress,
+                   .read_library =
+                       [this](const std::vector<std::string>& command) {
+                         return run_on_library(command, sandbox_);
+                       },
                    .graded = listener.graded,
-                   .failing = listener.failing};
+                   .failing = listener.failing,
+                   .explore = listener.explore};
   if (trace != nullptr) {
     tools.observe = [trace](const std::string& run, const simgpu::Activity& activity) {
       trace->add(run, activity);

@@ -50,6 +50,7 @@ class Grading {
     std::function<void(const std::string&)> progress = {};
     std::function<void(const TaskResult&)> graded = {};
     std::function<void(const TaskSpec&, const Diagnostic&)> failing = {};
+    std::function<void(Exploration)> explore = {};
   };
 
   /// The way of one grade: build, run, check, time, score. Hints cost what the course says.

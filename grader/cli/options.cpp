@@ -73,6 +73,8 @@ void add_grade_options(CLI::App& app, Options& options, Flags& flags) {
   app.add_option("--json", options.json, "Write the result as JSON; - for standard output");
   app.add_option("--html", options.html, "Write the report here (default: out/part<N>.html)");
   app.add_option("--trace", options.trace, "Write what the device did as a Chrome trace");
+  app.add_option("--explore", options.explore,
+                 "Write the smallest failing public case as a page to step through, line by line");
   add_seed(app, options.seed, "Seed of the inputs, to replay a grade");
   app.add_flag("--list", flags.list,
                "List the part's tasks, cases and questions, and grade nothing");
@@ -249,8 +251,9 @@ void check_grade(const CLI::App& app, const Options& options, const Flags& flags
     throw CLI::ValidationError(
         "--log keeps one whole run of a task: name it with --task, without --case or --watch");
   }
-  if (options.html == "-" || options.trace == "-") {
-    throw CLI::ValidationError("--html and --trace need a file; only --json writes to stdout");
+  if (options.html == "-" || options.trace == "-" || options.explore == "-") {
+    throw CLI::ValidationError(
+        "--html, --trace and --explore need a file; only --json writes to stdout");
   }
   if (options.watch && options.json == "-") {
     throw CLI::ValidationError(

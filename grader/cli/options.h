@@ -71,6 +71,7 @@ struct Options {
   std::string json;        ///< a file, "-" for stdout, or empty
   std::string html;        ///< a file, or empty for out/part<N>.html
   std::string trace;
+  std::string explore;  ///< a file for a failing case as a page to step through
   std::optional<Seed> seed;
   std::string hint_group;  ///< hint: of which group, or the task itself; empty: what failed last
   bool watch = false;

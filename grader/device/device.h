@@ -14,6 +14,7 @@
 #include "grader/contract/thrown.h"
 #include "grader/device/origins.h"
 #include "grader/spec/gpu_user.h"
+#include "simgpu/replay/recording.h"
 #include "simgpu/report.h"
 #include "simgpu/settled_bytes.h"
 #include "specs/gpu_spec.h"
@@ -39,6 +40,7 @@ struct FreshCall {
   /// simulated.
   bool is_beside = false;
   std::vector<std::vector<std::byte>> outputs;  ///< of every tensor, in order
+  Values results = {};                          ///< of RunRequest::further; untrusted
   double time_us = 0;                           ///< 0: taken while the GPU was throttled
 };
 
@@ -114,10 +116,17 @@ struct RunOutcome {
   /// Of one of the timed calls, which was drawn at random; empty where they are not repeated.
   std::vector<std::vector<std::byte>> drawn_outputs;
   std::vector<FreshCall> fresh;
+  simgpu::replay::Recorded recorded;   ///< of RunRequest::recording
   std::vector<ElementOrigin> origins;  ///< of RunRequest::origins_of, in their order
   int failed_call =
       0;  ///< of RunRequest::further: the call whose end this is; 2 for the second one
   std::string printed;  ///< capped stdout and stderr of the guest; untrusted
+};
+
+/// What a simulated GPU is to record of a call, step by step.
+struct RecordingRequest {
+  simgpu::replay::Wanted wanted;
+  std::optional<ElementPlace> element = {};  ///< whose bytes `wanted` is about, where it is a store
 };
 
 /// One more call in the process of a first one.
@@ -169,6 +178,9 @@ struct RunRequest {
   /// Where the GPU is simulated: elements of outputs of which RunOutcome::origins is wanted. The
   /// call is slower for it by far: it is for small problems.
   std::vector<ElementPlace> origins_of = {};
+  /// Where the GPU is simulated, of a call with checkers and no further calls. It is slower for it
+  /// by far.
+  std::optional<RecordingRequest> recording = {};
   /// Of a timed call: it gets these only where it takes at most so many warp instructions.
   std::uint64_t checked_again_up_to = 0;
 };

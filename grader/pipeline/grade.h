@@ -43,12 +43,22 @@ struct GradeRequest {
   bool times_only = false;  ///< only timed cases, each once: of authors, who know that it is right
 };
 
+/// A failing public case as a page to step through.
+struct Exploration {
+  std::string task;
+  std::string page;     ///< HTML; empty where there is none
+  std::string why_not;  ///< then
+};
+
 /// What the stages work with; tests put fakes here.
 struct GradeTools {
   Device& device;
   std::function<BuildOutcome(const TaskSpec&, const std::vector<SourceFile>&)> build;
   std::function<std::unique_ptr<Oracle>(const std::string& name)> oracle;
   std::function<void(const std::string&)> progress;  ///< one line of what goes on
+  /// Runs a tool that reads a built submission, as simgpu::host_code has it. Empty: host code's
+  /// lines stay unknown.
+  std::function<std::string(const std::vector<std::string>& command)> read_library = {};
   /// Told what the device did in each run, under "task: case"; may be empty. Tasks run one after
   /// the other for it, so that it is told in their order.
   std::function<void(const std::string& run, const simgpu::Activity&)> observe = {};
@@ -60,6 +70,9 @@ struct GradeTools {
   std::function<void(const TaskResult&)> graded = {};
   /// Told of the first failing case of a task while its others still run. May be empty.
   std::function<void(const TaskSpec&, const Diagnostic&)> failing = {};
+  /// Given the smallest failing public case of the first task that has one, once all are graded. It
+  /// is run again for it; without this function it is not. May be empty.
+  std::function<void(Exploration)> explore = {};
 };
 
 /// @throws UsageError for a task that the part has not, with the names of those that it has.

@@ -158,7 +158,8 @@ class GradeTest : public testing::Test {
         .device = device,
         .build = [this](const TaskSpec&, const std::vector<SourceFile>&) { return build_; },
         .oracle = [this](const std::string&) { return oracle_(); },
-        .progress = [](const std::string&) {}};
+        .progress = [](const std::string&) {},
+        .explore = explore_};
     build_.library = library_;
     for (TaskSpec& task : part_.tasks) complete_groups(task);
     GradeResult result = grade(part_, request_, tools);
@@ -198,6 +199,7 @@ class GradeTest : public testing::Test {
   int runs_ = 0;
   int checks_ = 0;
   std::optional<CheckedCall> checked_;  ///< of a device that checks only when asked
+  std::function<void(Exploration)> explore_ = {};
 };
 
 }  // namespace rooflab

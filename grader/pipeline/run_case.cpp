@@ -17,6 +17,7 @@
 #include "grader/pipeline/roofline.h"
 #include "grader/pipeline/seeds.h"
 #include "grader/pipeline/too_slow.h"
+#include "simgpu/host_code/host_lines.h"
 #include "simgpu/source/early_returns.h"
 
 namespace rooflab {
@@ -112,6 +113,12 @@ bool is_smaller_of_its_kind(const Values& a, const Values& b) {
   });
 }
 
+/// Whether something is told of the run for which the line of a call is looked up.
+bool may_need_host_lines(const RunOutcome& outcome) {
+  return !outcome.activity.findings.empty() || !outcome.cuda_error.empty() ||
+         outcome.end != RunOutcome::End::returned;
+}
+
 }  // namespace
 
 DiagnoseContext TaskScene::context() const {
@@ -173,6 +180,15 @@ CaseRun CaseRunner::run(const NumberedCase& numbered, bool timed) {
   return result;
 }
 
+CaseRunner::Again CaseRunner::run_again(const NumberedCase& numbered,
+                                        const std::optional<RecordingRequest>& recording) {
+  Again again{.problem = problem_of(numbered.spec, numbered.spec.name), .outcome = {}};
+  RunRequest request = request_of(again.problem, false, numbered);
+  request.recording = recording;
+  again.outcome = run_with_retry(request);
+  return again;
+}
+
 /// @param draw names it; the same for the same grade
 CaseSeeds CaseRunner::seeds_of(const std::string& draw) const {
   return case_seeds(scene_.request.seed, scene_.part.number, scene_.task().id, draw);
@@ -228,6 +244,13 @@ RunOutcome CaseRunner::run_with_retry(const RunRequest& request) const {
   RunOutcome outcome = scene_.tools.device.run(request);
   if (outcome.end == RunOutcome::End::device_fault) outcome = scene_.tools.device.run(request);
   const DiagnoseContext context = scene_.context();
+  if (scene_.tools.read_library && may_need_host_lines(outcome)) {
+    simgpu::host_code::name_host_lines(
+        outcome.activity, {request.library}, scene_.tools.read_library,
+        [&](const std::string& file) {
+          return context.sources.contains(student_path(file, context));
+        });
+  }
   simgpu::settle_by_source(outcome.activity.findings,
                            [&](const std::string& file) -> std::optional<std::string> {
                              const auto source = context.sources.find(student_path(file, context));

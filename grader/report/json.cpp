@@ -220,6 +220,9 @@ Json task_json(const TaskResult& task) {
   if (task.hints.of > 0) {
     json["hints"] = {
         {"shown", task.hints.shown}, {"of", task.hints.of}, {"points", task.hints.points}};
+    for (const HintUse::OfGroup& group : task.hints.groups) {
+      json["hints"]["groups"][sanitize(group.name)] = {{"shown", group.shown}, {"of", group.of}};
+    }
   }
   if (task.work_log) json["work_log"] = work_log_json(*task.work_log);
   if (task.since_last_run) json["since_last_run"] = since_json(*task.since_last_run);

@@ -259,14 +259,29 @@ void print_task(std::ostream& out, const TaskResult& task, std::size_t width,
   if (style.all_timings && task.work_log) print_work_log(out, *task.work_log, paint);
 }
 
-/// A finding after the first of its task: the cause and the place, without a story of its own.
-void print_further(std::ostream& out, const Diagnostic& diagnostic, const Painter& paint) {
+/// One of a story's commands; empty where it has none of that name.
+std::string command_of(const Diagnostic& diagnostic, std::string_view name) {
+  for (const auto& [label, command] : diagnostic.commands) {
+    if (label == name) return command;
+  }
+  return {};
+}
+
+/// A finding after the first of its task: the cause and the place, without a story of its own; and
+/// the command that repeats its case, where that is not the first finding's.
+void print_further(std::ostream& out, const Diagnostic& diagnostic, const Diagnostic& first,
+                   const Painter& paint) {
   const std::string groups = format_groups(diagnostic);
   out << paint.bold(fmt::format("also[{}]", diagnostic.code.text())) << ": "
       << one_line(diagnostic.message) << (groups.empty() ? "" : " (" + one_line(groups) + ")")
       << '\n';
   if (diagnostic.line > 0) {
     out << fmt::format(" --> {}:{}\n", one_line(diagnostic.file), diagnostic.line);
+  }
+  constexpr const char* kCase = "this case";
+  if (const std::string command = command_of(diagnostic, kCase);
+      !command.empty() && command != command_of(first, kCase)) {
+    out << fmt::format("  {}  {}\n", kCase, one_line(command));
   }
   if (diagnostic.code != "RL0408") return;
   // Each answer is a story of its own, which begins with what was asked.
@@ -363,8 +378,17 @@ void print_stories(std::ostream& out, const TaskResult& task, bool colour) {
   const Painter paint(colour);
   out << paint.dim(fmt::format("── {} ──", one_line(task.id))) << '\n';
   print_story(out, task.diagnostics.front(), colour);
-  for (std::size_t i = 1; i < task.diagnostics.size(); ++i) {
-    print_further(out, task.diagnostics[i], paint);
+  // A file with few answers would be a wall of what it lacks.
+  constexpr std::size_t kMostAnswers = 5;
+  const bool is_answers = task.diagnostics.front().code == "RL0408";
+  const std::size_t shown =
+      is_answers ? std::min(task.diagnostics.size(), kMostAnswers) : task.diagnostics.size();
+  for (std::size_t i = 1; i < shown; ++i) {
+    print_further(out, task.diagnostics[i], task.diagnostics.front(), paint);
+  }
+  if (const std::size_t more = task.diagnostics.size() - shown; more > 0) {
+    out << fmt::format("and {} more {}, each of them in the report\n", more,
+                       more == 1 ? "answer" : "answers");
   }
   out << '\n';
 }

@@ -160,9 +160,16 @@ struct Timing {
 
 /// Hints of a task that the student was shown.
 struct HintUse {
-  int shown = 0;
-  int of = 0;         ///< that there are
-  double points = 0;  ///< taken from the score for them; 0 unless the course says so
+  /// Those for one of the task's functions or questions.
+  struct OfGroup {
+    std::string name;
+    int shown = 0;
+    int of = 0;
+  };
+  int shown = 0;                     ///< of those for the task as a whole
+  int of = 0;                        ///< that there are
+  double points = 0;                 ///< taken from the score for them; 0 unless the course says so
+  std::vector<OfGroup> groups = {};  ///< that have hints of their own
 };
 
 /// A counter, or what is made of several, that differs from the last run.

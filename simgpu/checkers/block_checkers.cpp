@@ -131,6 +131,11 @@ BlockCheckers::BlockCheckers(DeviceMemory& memory, std::vector<AccessFacts> fact
     : state_(std::make_unique<State>(memory, std::move(facts), most_window_bytes)) {}
 BlockCheckers::~BlockCheckers() = default;
 
+void BlockCheckers::listen(AccessListener* listener) {
+  listener_ = listener;
+  state_->findings.listen(listener);
+}
+
 void BlockCheckers::begin_block(std::uint64_t block, std::uint32_t shared_bytes,
                                 std::uint32_t warps, std::uint32_t local_bytes_per_thread) {
   State& state = *state_;
@@ -147,9 +152,10 @@ void BlockCheckers::begin_block(std::uint64_t block, std::uint32_t shared_bytes,
 }
 
 /// A load's value may be dropped, what an atomic reads is used.
-void BlockCheckers::note_unwritten(AccessKind kind, const RawFinding& finding,
-                                   std::uint16_t bytes) {
+void BlockCheckers::note_unwritten(AccessKind kind, RawFinding finding, std::uint16_t bytes) {
   std::vector<Unwritten>& unwritten = state_->unwritten;
+  finding.unwritten_first = static_cast<std::uint8_t>(std::countr_zero(bytes));
+  finding.unwritten_count = static_cast<std::uint8_t>(std::popcount(bytes));
   if (kind != AccessKind::load) return state_->findings.add(finding);
   if (unwritten.empty()) {
     unwritten.push_back({finding, {}});
@@ -187,6 +193,7 @@ void BlockCheckers::check_array(const WarpAccess& access, const AccessFacts& fac
 
 void BlockCheckers::shared(const WarpAccess& access) {
   if (has_unwritten_) add_unwritten();
+  if (listener_ != nullptr) listener_->accessed(MemorySpace::shared, access);
   State& state = *state_;
   const std::optional<std::int64_t> stride = constant_stride(access);
   const AccessFacts& facts = state.facts_of(access.pc);
@@ -202,6 +209,7 @@ void BlockCheckers::shared(const WarpAccess& access) {
 }
 
 void BlockCheckers::copy_done(const WarpAccess& access) {
+  if (listener_ != nullptr) listener_->copy_arrived(access);
   state_->races.copy_done(access, state_->order);
 }
 
@@ -209,6 +217,7 @@ void BlockCheckers::copy_done(const WarpAccess& access) {
 /// that is written in part, as a vector at the end of a row, the other part may be dropped.
 void BlockCheckers::global(const WarpAccess& access) {
   if (has_unwritten_) add_unwritten();
+  if (listener_ != nullptr) listener_->accessed(MemorySpace::global, access);
   State& state = *state_;
   const std::optional<std::int64_t> stride = constant_stride(access);
   check_initialisation(
@@ -254,6 +263,7 @@ void BlockCheckers::unwritten_shared(std::uint64_t first, std::uint64_t bytes) {
 
 void BlockCheckers::local(const WarpAccess& access) {
   if (has_unwritten_) add_unwritten();
+  if (listener_ != nullptr) listener_->accessed(MemorySpace::local, access);
   State& state = *state_;
   // Few kernels use local memory, so its shadow is made at the first access.
   if (!state.local_ready) {
@@ -297,7 +307,10 @@ void BlockCheckers::absent_source(std::uint16_t warp, std::uint32_t pc, std::uin
   state_->findings.add(finding_at("RL0305", shuffle, state_->block, lane, source));
 }
 
-void BlockCheckers::block_barrier() { state_->order.block_barrier(); }
+void BlockCheckers::block_barrier() {
+  if (listener_ != nullptr) listener_->passed_barrier();
+  state_->order.block_barrier();
+}
 
 void BlockCheckers::partial_barrier(const std::vector<bool>& warps, std::uint32_t barrier) {
   state_->order.partial_barrier(warps, barrier);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "simgpu/checkers/access.h"
+#include "simgpu/checkers/access_listener.h"
 #include "simgpu/memory/device_memory.h"
 
 namespace simgpu {
@@ -35,6 +36,9 @@ class BlockCheckers {
   explicit BlockCheckers(DeviceMemory& memory, std::vector<AccessFacts> facts = {},
                          std::size_t most_window_bytes = ~std::size_t{0});
   ~BlockCheckers();
+
+  /// Who is shown accesses and findings from now on; nullptr: nobody.
+  void listen(AccessListener* listener);
 
   /// A new block: all of shared memory is uninitialised, a new barrier interval begins.
   void begin_block(std::uint64_t block, std::uint32_t shared_bytes, std::uint32_t warps,
@@ -94,12 +98,13 @@ class BlockCheckers {
  private:
   void check_array(const WarpAccess& access, const AccessFacts& facts,
                    const std::optional<std::int64_t>& stride);
-  void note_unwritten(AccessKind kind, const RawFinding& finding, std::uint16_t bytes);
+  void note_unwritten(AccessKind kind, RawFinding finding, std::uint16_t bytes);
   void add_unwritten();
 
   struct State;
   std::unique_ptr<State> state_;
   bool has_unwritten_ = false;
+  AccessListener* listener_ = nullptr;
 };
 
 }  // namespace simgpu

@@ -7,13 +7,18 @@
 #include <vector>
 
 #include "simgpu/checkers/access.h"
+#include "simgpu/checkers/access_listener.h"
 
 namespace simgpu {
 
 /// Findings of a block or of a launch, each pair of instructions once, later ones only counted.
 class FindingList {
  public:
+  /// Is told of each finding, of those that are only counted too; nullptr: nobody.
+  void listen(AccessListener* listener) { listener_ = listener; }
+
   void add(const RawFinding& finding) {
+    if (listener_ != nullptr) listener_->found(finding);
     const Key key{finding.code, finding.pc, finding.has_other ? finding.other_pc : ~0U};
     const auto [known, is_new] = index_.try_emplace(key, findings_.size());
     if (is_new) {
@@ -44,6 +49,7 @@ class FindingList {
   using Key = std::tuple<Code, std::uint32_t, std::uint32_t>;
   std::map<Key, std::size_t> index_;
   std::vector<RawFinding> findings_;
+  AccessListener* listener_ = nullptr;
 };
 
 /// The side of a finding that is happening now.

@@ -43,6 +43,14 @@ std::vector<char*> pointers_to(std::vector<std::string>& strings) {
   return pointers;
 }
 
+/// Of this process, in the child.
+void drop_outputs() {
+  const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+  if (nowhere < 0) return;
+  dup2(nowhere, STDOUT_FILENO);
+  dup2(nowhere, STDERR_FILENO);
+}
+
 /// The signals that would end this process wait, so that they can be taken up one by one.
 class AwaitedSignals {
  public:
@@ -100,7 +108,7 @@ ProgramEnd wait_for(pid_t child, const AwaitedSignals& signals) {
 }  // namespace
 
 ProgramEnd run_program(const std::vector<std::string>& command, int device,
-                       const std::filesystem::path& libraries) {
+                       const std::filesystem::path& libraries, bool silent) {
   Descriptor guest_end(device);
   std::vector<std::string> arguments = command;
   std::vector<std::string> variables = environment_for(device, libraries);
@@ -117,6 +125,7 @@ ProgramEnd run_program(const std::vector<std::string>& command, int device,
   if (child == 0) {
     signals.restore();
     fcntl(guest_end.get(), F_SETFD, 0);
+    if (silent) drop_outputs();
     execvpe(argv[0], argv.data(), envp.data());
     const int reason = errno;
     [[maybe_unused]] const ssize_t count = write(failure_write.get(), &reason, sizeof reason);

@@ -20,8 +20,9 @@ struct ProgramEnd {
 /// @param libraries folder that holds libcudart.so.13
 /// A signal that would end this process ends the program instead, which gets two seconds for it, so
 /// that what is known by then can still be reported.
+/// @param silent what it writes to its standard outputs is dropped
 /// @throws std::runtime_error when the program cannot be started
 ProgramEnd run_program(const std::vector<std::string>& command, int device,
-                       const std::filesystem::path& libraries);
+                       const std::filesystem::path& libraries, bool silent = false);
 
 }  // namespace simgpu::cli

@@ -17,13 +17,18 @@
 #include <thread>
 #include <vector>
 
+#include "simgpu/cli/explore.h"
 #include "simgpu/cli/guest_program.h"
+#include "simgpu/cli/host_tool.h"
 #include "simgpu/cli/report_file.h"
 #include "simgpu/cli/story.h"
 #include "simgpu/cli/trace_file.h"
 #include "simgpu/device/device_process.h"
+#include "simgpu/host_code/host_lines.h"
 #include "simgpu/machine_code/assembler.h"
 #include "simgpu/model/explanation.h"
+#include "simgpu/replay/names.h"
+#include "simgpu/replay/page.h"
 #include "simgpu/source/early_returns.h"
 #include "simgpu/toolchain/code_cache.h"
 #include "specs/gpu_spec.h"
@@ -37,7 +42,7 @@ constexpr int kFault = 3;
 struct Options {
   std::string gpu = "a100";
   std::string check = "all";
-  std::string report, trace;
+  std::string report, trace, explore;
   std::string ptxas;  ///< a file, "none", or empty: the one beside nvcc
   bool sample = false;
   bool explain = false;
@@ -161,25 +166,53 @@ simgpu::machine_code::AssemblerOptions assembler_of(const Options& options) {
           .folder = simgpu::toolchain::CodeCache::default_folder("machine_code")};
 }
 
+/// The program once more, as it was run, but for what it prints: what the simulated GPU does is the
+/// same each time, so that what was found then is recorded now.
+void write_replay(const Options& options, const simgpu::DeviceProcessOptions& device_options,
+                  const Places& places, const std::vector<simgpu::Finding>& findings) {
+  namespace replay = simgpu::replay;
+  const simgpu::Finding* const finding = simgpu::cli::first_to_explore(findings);
+  auto device = start_device(device_options);
+  device.mark();
+  device.record(simgpu::cli::wanted_for(finding));
+  simgpu::cli::run_program(options.command, device.connect_guest(), places.libraries, true);
+  replay::Recorded recorded = device.recorded();
+  if (!recorded.recording) {
+    fmt::print(stderr, "simgpu: {} is not written: {}\n", options.explore,
+               finding == nullptr ? "no kernel was launched"
+                                  : "the program did something else when it was run again");
+    return;
+  }
+  replay::name_values(*recorded.recording, simgpu::cli::source_text);
+  simgpu::cli::write_file(
+      options.explore,
+      replay::page_html(*std::move(recorded.recording), simgpu::cli::words_for(finding, findings),
+                        simgpu::cli::source_text));
+}
+
 int run(const Options& options) {
   const Places places = find_places();
   const gpu_spec::GpuSpec gpu = gpu_spec::find(places.specifications, options.gpu);
   const bool checkers = options.check == "all";
-  auto device = start_device({.program = places.device_program,
-                              .gpu = places.specifications / (gpu.id + ".toml"),
-                              .checkers = checkers,
-                              .sampled = options.sample,
-                              .lines = options.explain || !options.report.empty(),
-                              .instruction_budget = options.instruction_budget,
-                              .warp_limit_us = 1000 * options.warp_limit_ms,
-                              .host_call_limit = options.host_call_limit,
-                              .assembler = assembler_of(options)});
+  const simgpu::DeviceProcessOptions device_options{
+      .program = places.device_program,
+      .gpu = places.specifications / (gpu.id + ".toml"),
+      .checkers = checkers,
+      .sampled = options.sample,
+      .lines = options.explain || !options.report.empty(),
+      .instruction_budget = options.instruction_budget,
+      .warp_limit_us = 1000 * options.warp_limit_ms,
+      .host_call_limit = options.host_call_limit,
+      .assembler = assembler_of(options)};
+  auto device = start_device(device_options);
   device.mark();
   const simgpu::cli::ProgramEnd end =
       simgpu::cli::run_program(options.command, device.connect_guest(), places.libraries);
   // Whoever is killed had no time to free anything.
   if (checkers && !end.by_signal && !end.interrupted) device.report_end();
   simgpu::Activity activity = end.interrupted ? collect_soon(device) : device.collect();
+  simgpu::host_code::name_host_lines(activity, {simgpu::cli::program_file(options.command.front())},
+                                     simgpu::cli::run_tool, simgpu::cli::is_own_source);
   simgpu::settle_by_source(activity.findings, simgpu::cli::source_text);
   if (!checkers) keep_what_is_no_check(activity.findings);
   std::fputs(simgpu::cli::tell_all(activity.findings).c_str(), stderr);
@@ -196,6 +229,9 @@ int run(const Options& options) {
   }
   if (!options.trace.empty()) {
     simgpu::cli::write_file(options.trace, simgpu::cli::trace_json(activity, gpu.id, gpu.sm_count));
+  }
+  if (!options.explore.empty() && !end.interrupted) {
+    write_replay(options, device_options, places, activity.findings);
   }
   return end.code == 0 && checkers && !activity.findings.empty() ? kFindings : end.code;
 }
@@ -237,6 +273,9 @@ int main(int argc, char** argv) {
                       "estimated; without this option the one beside nvcc");
   command->add_option("--report", options.report, "write findings and kernels to FILE as JSON");
   command->add_option("--trace", options.trace, "write a Chrome trace to FILE");
+  command->add_option("--explore", options.explore,
+                      "run the program once more, and write its first finding, or else its first "
+                      "block, to FILE as a page to step through");
   command->add_option("program", options.command, "the program and its arguments, after --")
       ->required();
   command->positionals_at_end();
@@ -245,6 +284,11 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);  // --help
     fmt::print(stderr, "simgpu: {}; see simgpu run --help\n", error.what());
+    return kUsage;
+  }
+  if (!options.explore.empty() && (options.check == "none" || options.sample)) {
+    fmt::print(stderr, "simgpu: --explore needs the checkers and all blocks: leave out {}\n",
+               options.sample ? "--sample" : "--check none");
     return kUsage;
   }
   try {

@@ -37,6 +37,9 @@ json finding_json(const Finding& finding) {
   entry["message"] = finding.message;
   entry["occurrences"] = finding.occurrences;
   if (finding.other) entry["other"] = site_json(*finding.other);
+  for (const SourceNote& note : finding.also) {
+    entry["also"].push_back({{"file", note.file}, {"line", note.line}, {"text", note.text}});
+  }
   return entry;
 }
 

@@ -9,7 +9,8 @@
 namespace simgpu::cli {
 
 /// A finding told for a terminal: what is wrong, where, the source line itself when it can be read,
-/// the other side of a race, and how often. Control characters of untrusted text are shown as dots.
+/// the other side of a race, how often, and last what helps. Control characters of untrusted text
+/// are shown as dots.
 std::string tell(const Finding& finding);
 
 /// The beginning of a regular file; nullopt when there is none.

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "simgpu/device/cuda_error.h"
 #include "simgpu/report.h"
@@ -63,6 +64,12 @@ class ActivityLog {
   void rename_call(std::string name) { call_.name = std::move(name); }
   void end_call(double end_us, CudaError error);
 
+  /// Host code's calls that led to the request under way; empty: nobody says.
+  void set_caller(std::vector<HostFrame> frames) { caller_ = std::move(frames); }
+  const std::vector<HostFrame>& caller() const { return caller_; }
+  /// The call under way as one side of a finding.
+  AccessSite host_site(std::string action = "this call") const;
+
   /// Until the next call of this, `watcher` sees what is added; null: nobody does. Bounds of the
   /// log are not the watcher's.
   void watch(RecordWatcher* watcher) { watcher_ = watcher; }
@@ -108,6 +115,7 @@ class ActivityLog {
   std::uint64_t graph_correlation_ = 0;
   std::uint64_t graph_launches_ = 0;
   RecordWatcher* watcher_ = nullptr;
+  std::vector<HostFrame> caller_;
 };
 
 }  // namespace simgpu

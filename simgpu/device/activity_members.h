@@ -1,6 +1,7 @@
 #pragma once
 
 #include <concepts>
+#include <cstdint>
 #include <type_traits>
 
 #include "simgpu/report.h"
@@ -18,10 +19,27 @@ void members(auto& archive, Like<InlinedCall> auto& v) {
   archive(v.function, v.file, v.line, v.column);
 }
 
+void members(auto& archive, Like<HostFrame> auto& v) { archive(v.module, v.address); }
+
 void members(auto& archive, Like<AccessSite> auto& v) {
   archive(v.file, v.line, v.column, v.block, v.thread, v.warp, v.action, v.inlined_at, v.by_thread,
-          v.writes);
+          v.writes, v.called_from);
 }
+
+/// Any other number is no array that somebody knows.
+void members(auto& archive, Like<ArraySpace> auto& v) {
+  auto number = static_cast<std::uint8_t>(v);
+  archive(number);
+  if constexpr (!std::is_const_v<std::remove_reference_t<decltype(v)>>) {
+    v = static_cast<ArraySpace>(number);
+  }
+}
+
+void members(auto& archive, Like<ArrayPlace> auto& v) {
+  archive(v.space, v.name, v.words, v.bytes, v.offset, v.touched, v.step_x, v.step_y);
+}
+
+void members(auto& archive, Like<SourceNote> auto& v) { archive(v.file, v.line, v.text); }
 
 void members(auto& archive, Like<StreamConflict> auto& v) {
   archive(v.work, v.on_default_stream, v.callers_is_default, v.starts_early);
@@ -29,7 +47,7 @@ void members(auto& archive, Like<StreamConflict> auto& v) {
 
 void members(auto& archive, Like<Finding> auto& v) {
   archive(v.code, v.detail, v.kernel, v.where, v.other, v.object, v.name, v.message, v.occurrences,
-          v.unless_returned, v.stream);
+          v.unless_returned, v.stream, v.places, v.also);
 }
 
 void members(auto& archive, Like<KernelCounters> auto& v) {
@@ -95,10 +113,12 @@ void members(auto& archive, Like<ApiRecord> auto& v) {
   archive(v.sequence, v.name, v.start_us, v.time_us, v.correlation, v.error);
 }
 
+void members(auto& archive, Like<FailedCall> auto& v) { archive(v.function, v.error, v.where); }
+
 void members(auto& archive, Like<Activity> auto& v) {
   archive(v.kernels, v.memory, v.calls, v.findings, v.line_tables, v.printed, v.printed_bytes,
           v.given_bytes, v.elapsed_us, v.allocated, v.peak_allocated, v.api_calls,
-          v.guest_connected, v.error);
+          v.guest_connected, v.error, v.failed_call);
 }
 
 }  // namespace simgpu

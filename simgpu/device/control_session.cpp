@@ -6,10 +6,15 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "simgpu/device/activity_wire.h"
+#include "simgpu/device/kernel_names.h"
+#include "simgpu/device/origins_wire.h"
 #include "simgpu/device/protocol.h"
+#include "simgpu/device/recording_wire.h"
 #include "simgpu/memory/huge_pages.h"
+#include "simgpu/replay/trim.h"
 
 namespace simgpu {
 namespace {
@@ -38,6 +43,14 @@ std::uint64_t allocate(Device& device, std::uint64_t bytes, const std::string& l
   return address;
 }
 
+/// The names that a program's source has.
+void name_functions(replay::Recording& recording) {
+  recording.kernel = kernel_display_name(recording.kernel);
+  for (replay::Place& place : recording.places) {
+    for (InlinedCall& call : place.inlined_at) call.function = kernel_display_name(call.function);
+  }
+}
+
 void release(Device& device, std::uint64_t address) {
   const bool is_guests = device.allocations().live().contains(address);
   if (is_guests || !device.memory().release(address)) {
@@ -48,6 +61,8 @@ void release(Device& device, std::uint64_t address) {
 }  // namespace
 
 using protocol::ControlOperation;
+
+ControlSession::~ControlSession() { device_.launches().observe(nullptr); }
 
 ControlSession::Reply ControlSession::handle(std::uint32_t operation,
                                              std::span<const std::byte> payload) {
@@ -87,14 +102,17 @@ void ControlSession::dispatch(std::uint32_t operation, wire::Reader& reader, wir
       holds_guest_ = false;
       return;
     case ControlOperation::collect:
-      collected_ = encode(device_.collect());
+      send_collected(encode(device_.collect()), writer);
       holds_guest_ = true;
-      sent_ = 0;
-      writer.put(static_cast<std::uint64_t>(collected_.size()));
-      collect_chunk(writer);
       return;
     case ControlOperation::collect_more:
       collect_chunk(writer);
+      return;
+    case ControlOperation::record:
+      record(decode_wanted(reader.rest()));
+      return;
+    case ControlOperation::recorded:
+      send_collected(recorded(), writer);
       return;
     case ControlOperation::report_end:
       device_.report_end();
@@ -118,6 +136,12 @@ void ControlSession::dispatch(std::uint32_t operation, wire::Reader& reader, wir
       return;
     case ControlOperation::name_only_built_code:
       device_.modules().name_only_built_code();
+      return;
+    case ControlOperation::follow_origins:
+      device_.follow_origins();
+      return;
+    case ControlOperation::origins:
+      origins(reader, writer);
       return;
     default:
       memory_operation(static_cast<ControlOperation>(operation), reader, writer);
@@ -189,6 +213,48 @@ void ControlSession::settled_from(std::uint64_t first, wire::Writer& writer) con
   const std::size_t begin = std::min<std::size_t>(first, settled.ranges.size());
   const std::size_t count = std::min(settled.ranges.size() - begin, most);
   writer.append(std::as_bytes(std::span(settled.ranges).subspan(begin, count)));
+}
+
+void ControlSession::origins(wire::Reader& reader, wire::Writer& writer) {
+  constexpr std::uint64_t kMostBytes = 16;
+  if (device_.provenance() == nullptr) {
+    throw std::runtime_error("origins were not followed; ask for that before the call");
+  }
+  std::vector<MemoryOrigin> origins;
+  while (!reader.empty()) {
+    const auto place = reader.get<protocol::OriginPlace>();
+    if (place.bytes > kMostBytes || origins.size() >= protocol::kMostOriginPlaces) {
+      throw std::runtime_error("too many bytes to ask origins of at once");
+    }
+    origins.push_back(device_.provenance()->origin_of(place.address, place.bytes));
+  }
+  send_collected(encode_origins(origins), writer);
+}
+
+void ControlSession::record(const replay::Wanted& wanted) {
+  recorder_.emplace(wanted);
+  device_.launches().observe(&*recorder_);
+}
+
+/// Shortened until it may be sent.
+std::vector<std::byte> ControlSession::recorded() const {
+  if (!recorder_) throw std::runtime_error("nothing is being recorded");
+  replay::Recorded recorded = recorder_->result();
+  if (recorded.recording) name_functions(*recorded.recording);
+  std::vector<std::byte> bytes = encode(recorded);
+  while (bytes.size() > kMostRecordedBytes && recorded.recording->steps.size() > 1) {
+    const std::size_t fewer = recorded.recording->steps.size() / 2;
+    recorded.recording = replay::trimmed(*std::move(recorded.recording), fewer);
+    bytes = encode(recorded);
+  }
+  return bytes.size() <= kMostRecordedBytes ? bytes : encode(replay::Recorded{});
+}
+
+void ControlSession::send_collected(std::vector<std::byte> bytes, wire::Writer& writer) {
+  collected_ = std::move(bytes);
+  sent_ = 0;
+  writer.put(static_cast<std::uint64_t>(collected_.size()));
+  collect_chunk(writer);
 }
 
 void ControlSession::collect_chunk(wire::Writer& writer) {

@@ -2,12 +2,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "simgpu/device/device.h"
 #include "simgpu/device/protocol.h"
 #include "simgpu/device/wire.h"
+#include "simgpu/replay/recorder.h"
 
 namespace simgpu {
 
@@ -15,6 +17,9 @@ namespace simgpu {
 class ControlSession {
  public:
   explicit ControlSession(Device& device) : device_(device) {}
+  ~ControlSession();
+  ControlSession(const ControlSession&) = delete;
+  ControlSession& operator=(const ControlSession&) = delete;
 
   struct Reply {
     CudaError error = CudaError::success;
@@ -31,12 +36,17 @@ class ControlSession {
   void memory_operation(protocol::ControlOperation operation, wire::Reader& reader,
                         wire::Writer& writer);
   void settled_from(std::uint64_t first, wire::Writer& writer) const;
+  void origins(wire::Reader& reader, wire::Writer& writer);
+  void send_collected(std::vector<std::byte> bytes, wire::Writer& writer);
   void collect_chunk(wire::Writer& writer);
+  void record(const replay::Wanted& wanted);
+  std::vector<std::byte> recorded() const;
 
   Device& device_;
   std::vector<std::byte> collected_;
   std::size_t sent_ = 0;
   bool holds_guest_ = false;
+  std::optional<replay::Recorder> recorder_;
 };
 
 }  // namespace simgpu

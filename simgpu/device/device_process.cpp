@@ -12,13 +12,16 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "simgpu/device/activity_wire.h"
+#include "simgpu/device/origins_wire.h"
 #include "simgpu/device/protocol.h"
+#include "simgpu/device/recording_wire.h"
 #include "simgpu/device/wire.h"
 #include "simgpu/memory/descriptor.h"
 
@@ -200,6 +203,8 @@ struct DeviceProcess::Impl {
     return reply;
   }
 
+  std::vector<std::byte> collected(ControlOperation operation, std::span<const std::byte> payload);
+
   template <typename... Values>
   std::vector<std::byte> ask(ControlOperation operation, const Values&... values) {
     wire::Writer writer;
@@ -207,6 +212,22 @@ struct DeviceProcess::Impl {
     return call(operation, writer.bytes());
   }
 };
+
+/// All of an answer that comes in pieces.
+std::vector<std::byte> DeviceProcess::Impl::collected(ControlOperation operation,
+                                                      std::span<const std::byte> payload) {
+  const auto reply = call(operation, payload);
+  wire::Reader reader(reply);
+  const auto total = reader.get<std::uint64_t>();
+  const auto first = reader.rest();
+  std::vector<std::byte> bytes(first.begin(), first.end());
+  while (bytes.size() < total) {
+    const auto more = ask(ControlOperation::collect_more);
+    if (more.empty()) fail();
+    bytes.insert(bytes.end(), more.begin(), more.end());
+  }
+  return bytes;
+}
 
 DeviceProcess::DeviceProcess(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 DeviceProcess::~DeviceProcess() = default;
@@ -344,17 +365,47 @@ SettledBytes DeviceProcess::settled() {
   }
 }
 
-Activity DeviceProcess::collect() {
-  auto reply = impl_->ask(ControlOperation::collect);
-  wire::Reader reader(reply);
-  const auto total = reader.get<std::uint64_t>();
-  const auto first = reader.rest();
-  std::vector<std::byte> bytes(first.begin(), first.end());
-  while (bytes.size() < total) {
-    const auto more = impl_->ask(ControlOperation::collect_more);
-    if (more.empty()) impl_->fail();
-    bytes.insert(bytes.end(), more.begin(), more.end());
+void DeviceProcess::record(const replay::Wanted& wanted) {
+  impl_->call(ControlOperation::record, encode(wanted));
+}
+
+replay::Recorded DeviceProcess::recorded() {
+  const std::vector<std::byte> bytes = impl_->collected(ControlOperation::recorded, {});
+  try {
+    return decode_recorded(bytes);
+  } catch (const std::exception& error) {
+    throw DeviceProcessError(
+        fmt::format("the device process sent a broken recording: {}", error.what()));
   }
+}
+
+void DeviceProcess::follow_origins() { impl_->ask(ControlOperation::follow_origins); }
+
+std::vector<MemoryOrigin> DeviceProcess::origins_of(std::span<const ByteRange> places) {
+  std::vector<MemoryOrigin> origins;
+  while (!places.empty()) {
+    const auto chunk =
+        places.first(std::min<std::size_t>(places.size(), protocol::kMostOriginPlaces));
+    wire::Writer writer;
+    for (const ByteRange& place : chunk) {
+      writer.put(protocol::OriginPlace{place.address, place.bytes});
+    }
+    const auto bytes = impl_->collected(ControlOperation::origins, writer.bytes());
+    try {
+      std::vector<MemoryOrigin> some = decode_origins(bytes);
+      if (some.size() != chunk.size()) impl_->fail();
+      std::ranges::move(some, std::back_inserter(origins));
+    } catch (const wire::MessageError& error) {
+      throw DeviceProcessError(
+          fmt::format("the device process sent broken origins: {}", error.what()));
+    }
+    places = places.subspan(chunk.size());
+  }
+  return origins;
+}
+
+Activity DeviceProcess::collect() {
+  const std::vector<std::byte> bytes = impl_->collected(ControlOperation::collect, {});
   try {
     return decode_activity(bytes);
   } catch (const std::exception& error) {

@@ -7,8 +7,11 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "simgpu/machine_code/assembler.h"
+#include "simgpu/provenance/origin_report.h"
+#include "simgpu/replay/recording.h"
 #include "simgpu/report.h"
 #include "simgpu/settled_bytes.h"
 
@@ -88,11 +91,19 @@ class DeviceProcess {
   void mark();
   /// What the guest has allocated and not freed is among the findings of the next collect().
   void report_end();
+  /// Launches from now on are recorded, which makes them slower by far. Checkers have to be on.
+  void record(const replay::Wanted& wanted);
+  /// What came of it.
+  replay::Recorded recorded();
   /// Waits for all work, and tells what happened since mark(). Until the next mark() no guest is
   /// served: what comes behind the records neither counts nor changes what is read.
   Activity collect();
   /// What is final of a call since mark() that was cut short: SinceMark::settled.
   SettledBytes settled();
+  /// What goes into which memory is followed from now on, which makes launches much slower.
+  void follow_origins();
+  /// What went into these bytes, each at most 16, of the device's memory. @returns in their order
+  std::vector<MemoryOrigin> origins_of(std::span<const ByteRange> places);
   /// Which blocks run of a launch that is bounded depends on it; the guest never learns it.
   void set_secret(std::uint64_t secret);
   /// The built library's bytes: other modules that the guest loads count as given

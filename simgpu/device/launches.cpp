@@ -85,13 +85,16 @@ CudaError Launches::check(const protocol::LaunchMessage& message, std::size_t pa
   parts_.host_findings.note_checked_launch(*kernel.display_name);
   if (parameter_bytes != kernel.info->parameter_bytes) return CudaError::invalid_value;
   if (!kernel.refusal.empty()) {
-    parts_.log.add(
-        Finding{.code = "RL0312", .kernel = *kernel.display_name, .message = kernel.refusal});
+    parts_.log.add(Finding{.code = "RL0312",
+                           .kernel = *kernel.display_name,
+                           .where = parts_.log.host_site("this launch"),
+                           .message = kernel.refusal});
     return CudaError::invalid_ptx;
   }
   if (!kernel.info->unsupported.empty()) {
     parts_.log.add(Finding{.code = "RL0312",
                            .kernel = *kernel.display_name,
+                           .where = parts_.log.host_site("this launch"),
                            .message = fmt::format("the simulated GPU does not implement {}",
                                                   fmt::join(kernel.info->unsupported, ", "))});
     return CudaError::not_supported;
@@ -105,6 +108,7 @@ CudaError Launches::check(const protocol::LaunchMessage& message, std::size_t pa
   if (verdict.error != CudaError::success) {
     parts_.log.add(Finding{.code = "RL0308",
                            .kernel = *kernel.display_name,
+                           .where = parts_.log.host_site("this launch"),
                            .message = fmt::format("the launch was refused with {}: {}",
                                                   name_of(verdict.error), verdict.reason)});
   }

@@ -300,7 +300,9 @@ LaunchResult execute(const Program& program, const LaunchRequest& request, Devic
   if (options.observer != nullptr) {
     options.observer->begin_launch(launch);
     memory.note_change_anywhere();
-    return run_side_by_side(launch);
+    LaunchResult result = run_side_by_side(launch);
+    options.observer->end_launch(result);
+    return result;
   }
   if (options.sampled && !cooperative) {
     if (std::optional<LaunchResult> result = run_sampled(launch)) return std::move(*result);

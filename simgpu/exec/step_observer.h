@@ -2,11 +2,13 @@
 
 #include <cstdint>
 
+#include "simgpu/checkers/access_listener.h"
 #include "simgpu/isa/lowered.h"
 
 namespace simgpu {
 
 struct LaunchContext;
+struct LaunchResult;
 struct Warp;
 
 /// Sees every instruction of a launch, before and behind it, in the order in which the simulator
@@ -21,6 +23,10 @@ class StepObserver {
 
   virtual void begin_launch(const LaunchContext& /*launch*/) {}
   virtual void begin_block(std::uint64_t /*block*/) {}
+  virtual void end_launch(const LaunchResult& /*result*/) {}
+  /// Who is shown what instructions access, between before() and after(), and what the checkers
+  /// find; nullptr: nobody. Without checkers nobody is.
+  virtual AccessListener* access_listener() { return nullptr; }
 
   /// @param lanes that execute `in`: of a guarded instruction those whose guard holds, maybe none.
   /// An instruction that has to wait for other lanes, or ends the launch, has no after(); one that

@@ -23,8 +23,10 @@ std::vector<AccessFacts> access_facts(const LoweredKernel& kernel) {
 
 std::unique_ptr<BlockCheckers> checkers_of(const LaunchContext& launch) {
   if (!launch.checkers) return nullptr;
-  return std::make_unique<BlockCheckers>(launch.memory, access_facts(launch.kernel),
-                                         launch.window_bytes);
+  auto checkers = std::make_unique<BlockCheckers>(launch.memory, access_facts(launch.kernel),
+                                                  launch.window_bytes);
+  if (launch.observer != nullptr) checkers->listen(launch.observer->access_listener());
+  return checkers;
 }
 
 }  // namespace

@@ -180,6 +180,52 @@ TEST_P(PlantedFaults, AreAbsentFromTheirTwins) {
 INSTANTIATE_TEST_SUITE_P(Family, PlantedFaults, ::testing::ValuesIn(sources()),
                          [](const auto& family) { return family.param.stem().string(); });
 
+/// The data of the page that steps through a fault; null where there is none.
+json replay_of(const std::filesystem::path& source, const std::string& fault) {
+  const std::filesystem::path build = ROOFLAB_BINARY_DIR;
+  const std::string page = ::testing::TempDir() + source.stem().string() + "-" + fault + ".html";
+  const std::string command = "'" + (build / "bin/simgpu").string() + "' run --explore '" + page +
+                              "' -- '" + (build / "cuda").string() + "'/faults_" +
+                              source.stem().string() + " " + fault + " >/dev/null 2>&1";
+  std::filesystem::remove(page);
+  std::system(command.c_str());  // NOLINT(cert-env33-c)
+  const std::string text = text_of(page), before = "id=\"data\">";
+  std::filesystem::remove(page);
+  const std::size_t first = text.find(before);
+  if (first == std::string::npos) return {};
+  const std::size_t begin = first + before.size();
+  return json::parse(text.substr(begin, text.find("</script>", begin) - begin), nullptr, false);
+}
+
+/// Whether it shows both accesses, in few steps.
+bool shows_the_race(const json& replay) {
+  constexpr std::size_t kMostSteps = 50;
+  if (!replay.is_object() || replay["marks"].size() != 2) return false;
+  return replay["steps"].size() <= kMostSteps &&
+         std::ranges::all_of(replay["marks"], [](const json& mark) { return mark["access"] >= 0; });
+}
+
+/// Races with the host's own work are none: no thread of a kernel has a part in their other side.
+TEST(PlantedRaces, BecomeReplaysOfFewStepsThatShowBothAccesses) {
+  std::set<std::string> races, shown;
+  for (const std::filesystem::path& file : sources()) {
+    for (const Expected& expected : read_source(file).expected) {
+      const bool is_race = expected.kind == "shared-race" || expected.kind == "global-race";
+      if (!is_race || expected.on_host || expected.follows) continue;
+      const std::string name = file.stem().string() + "/" + expected.fault;
+      if (!races.insert(name).second) continue;
+      if (shows_the_race(replay_of(file, expected.fault))) {
+        shown.insert(name);
+      } else {
+        RecordProperty("not shown", name);
+      }
+    }
+  }
+  EXPECT_GE(races.size(), 40U);
+  EXPECT_GE(static_cast<double>(shown.size()), 0.95 * static_cast<double>(races.size()))
+      << shown.size() << " of " << races.size();
+}
+
 TEST(PlantedFault, AreManyOfAllKinds) {
   std::set<std::string> faults, kinds;
   for (const std::filesystem::path& file : sources()) {

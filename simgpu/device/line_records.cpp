@@ -9,6 +9,7 @@
 
 #include "simgpu/counters/bank_conflicts.h"
 #include "simgpu/counters/request_sectors.h"
+#include "simgpu/counters/traffic_log.h"
 #include "simgpu/device/kernel_names.h"
 #include "simgpu/exec/messages.h"
 #include "simgpu/memory/device_memory.h"

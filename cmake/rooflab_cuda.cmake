@@ -56,7 +56,7 @@ endfunction()
 # built as cuda/<name> in the build tree. It is linked against the simulated runtime, whose interface is the
 # toolkit's: a wheel of the compiler alone is enough.
 function(rooflab_cuda_program name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LIBRARIES;ARCHITECTURES;INCLUDES;ARCHIVES;DEPENDS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LIBRARIES;ARCHITECTURES;INCLUDES;ARCHIVES;DEPENDS;OPTIONS")
   if(NOT arg_ARCHITECTURES)
     set(arg_ARCHITECTURES 80)
   endif()
@@ -70,7 +70,7 @@ function(rooflab_cuda_program name)
   add_custom_command(OUTPUT ${program}
     COMMAND ${CMAKE_COMMAND} -E make_directory ${PROJECT_BINARY_DIR}/cuda
     COMMAND ${ROOFLAB_NVCC} -std=c++20 -O2 -lineinfo -cudart none
-            ${code_flags}
+            ${code_flags} ${arg_OPTIONS}
             -I${PROJECT_SOURCE_DIR}/simgpu/cublas/include -I${ROOFLAB_CUPTI_INCLUDE} ${arg_INCLUDES}
             ${arg_SOURCES} ${arg_ARCHIVES} -o ${program}
             -L${PROJECT_BINARY_DIR}/lib/simgpu ${link_flags} -lcudart

@@ -27,7 +27,7 @@ function(rooflab_lab_part)
   if(oracle_tests)
     # With the very objects that the grader loads, which are compiled once.
     rooflab_test(${part}_oracle_test SOURCES ${oracle_tests} $<TARGET_OBJECTS:${part}_oracle>
-                 LINK rooflab_oracle_support PkgConfig::openblas)
+                 LINK rooflab_oracle_support rooflab_spec PkgConfig::openblas)
   endif()
 
   file(GLOB adapters CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/guest/*.cpp

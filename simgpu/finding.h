@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -22,6 +23,16 @@ struct InlinedCall {
 /// A warp's number that nobody knows: what checks real GPUs names threads, and not their warps.
 inline constexpr std::uint32_t kUnknownWarp = 0xffffffff;
 
+/// A call in host code, as a number that only the program's debug information explains: see
+/// simgpu/host_code. It comes from the guest, and may be anything.
+struct HostFrame {
+  std::uint64_t module = 0;   ///< the first bytes of the module's build ID; 0: it has none
+  std::uint64_t address = 0;  ///< as in the module's file
+  bool operator==(const HostFrame&) const = default;
+};
+/// Frames of one call that are kept.
+inline constexpr std::size_t kMostHostFrames = 8;
+
 /// One side of a finding: who did what, where in the source.
 struct AccessSite {
   std::string file{};  ///< as in the PTX's .file, empty when unknown
@@ -36,7 +47,35 @@ struct AccessSite {
   std::vector<InlinedCall> inlined_at{};
   bool by_thread = true;  ///< false: a whole launch or a copy did it; block and thread mean nothing
   bool writes = false;    ///< a store, rather than a load or an atomic
+  /// Of host code, the calls that led to it, innermost first.
+  std::vector<HostFrame> called_from{};
   bool operator==(const AccessSite&) const = default;
+};
+
+/// Which kind of memory an array lies in.
+enum class ArraySpace : std::uint8_t { none, shared, dynamic_shared, local, global };
+
+/// A place within an array, which the texts of a finding have in bytes, for those who know the
+/// array's declaration or shape: see simgpu/source/array_elements.h.
+struct ArrayPlace {
+  ArraySpace space = ArraySpace::none;
+  std::string name{};         ///< of the array; empty for memory that has none
+  std::string words{};        ///< as they stand in Finding::object and in its message
+  std::uint64_t bytes = 0;    ///< of the whole array
+  std::int64_t offset = 0;    ///< of the first byte that is touched; may lie outside
+  std::uint32_t touched = 0;  ///< bytes of the access; 0: not known
+  /// Of global memory: from the thread that is told of to the next one along x and along y, in
+  /// bytes; 0: not known.
+  std::int64_t step_x = 0, step_y = 0;
+  bool operator==(const ArrayPlace&) const = default;
+};
+
+/// Another line of the source that a finding leads to.
+struct SourceNote {
+  std::string file{};
+  std::uint32_t line = 0;
+  std::string text{};  ///< what is there
+  bool operator==(const SourceNote&) const = default;
 };
 
 /// What a code leaves open and what helps depends on.
@@ -93,6 +132,9 @@ struct Finding {
   /// simgpu/source/early_returns.h. Who has no source has to drop it.
   bool unless_returned = false;
   std::optional<StreamConflict> stream{};  ///< of RL0325 alone
+  std::vector<ArrayPlace> places{};        ///< that `object` and `message` name in bytes
+  std::vector<SourceNote> also{};          ///< other lines that belong to it
+  bool returns_early = false;  ///< of RL0305: a `return` keeps threads away, as the source tells
 
   /// @throws std::bad_optional_access of a code that no device tells
   FindingKind kind() const { return code.kind().value(); }

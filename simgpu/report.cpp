@@ -136,6 +136,12 @@ std::map<std::string, double> nsight_counters(const KernelRecord& record) {
   };
 }
 
+const LineTable* lines_of(const Activity& activity, const KernelRecord& kernel) {
+  const std::size_t table = kernel.line_table;
+  return table == 0 || table > activity.line_tables.size() ? nullptr
+                                                           : &activity.line_tables[table - 1];
+}
+
 std::uint64_t host_launches(const Activity& activity) {
   std::uint64_t single = 0;
   std::set<std::uint64_t> graphs;

@@ -11,6 +11,7 @@
 #include "simgpu/finding.h"
 #include "simgpu/kernel_counters.h"
 #include "simgpu/limiter.h"
+#include "simgpu/line_record.h"
 
 /// Plain values that leave the simulated GPU: what a launch did, what was found wrong, how long it
 /// took.
@@ -73,6 +74,9 @@ struct KernelRecord {
   std::uint64_t stream = 0;
   /// 0: issued by itself; else the number (1, 2, …) of the cudaGraphLaunch that it belongs to.
   std::uint64_t graph_launch = 0;
+  /// What its source lines cost: Activity::line_tables, counted from 1. 0: nobody asked, or it is
+  /// not known.
+  std::uint32_t line_table = 0;
 };
 
 enum class MemoryOperation : std::uint8_t { copy_to_device, copy_to_host, copy_on_device, set };
@@ -108,7 +112,16 @@ struct MemoryRecord {
 /// after so many are summed up: in one record kFurtherKernels, and in one for each kind of
 /// operation. Calls are left out.
 inline constexpr std::size_t kMostRecords = 20'000;
+/// Different launches whose lines are told; those that are the same share a table.
+inline constexpr std::size_t kMostLineTables = 256;
 inline constexpr const char* kFurtherKernels = "further kernels";
+
+/// A call of the guest's that returned an error.
+struct FailedCall {
+  std::string function;
+  std::string error;  ///< "cudaErrorInvalidValue"
+  AccessSite where;
+};
 
 /// Everything the device did between two marks, as the trusted side tells it.
 struct Activity {
@@ -116,6 +129,7 @@ struct Activity {
   std::vector<MemoryRecord> memory;
   std::vector<ApiRecord> calls;  ///< of the guest, in order
   std::vector<Finding> findings;
+  std::vector<LineTable> line_tables;
   std::string printed;              ///< device printf, as far as it is kept
   std::uint64_t printed_bytes = 0;  ///< of all that it printed
   /// What the guest told the device by other ways than copies, after anything had left for it:
@@ -128,7 +142,11 @@ struct Activity {
   std::map<std::string, std::uint64_t> api_calls;  ///< by runtime function
   bool guest_connected = false;  ///< a program with the runtime asked for the device
   std::string error;             ///< sticky CUDA error, "cudaErrorIllegalAddress", or empty
+  std::optional<FailedCall> failed_call;  ///< the guest's first
 };
+
+/// The table of a launch; nullptr where there is none.
+const LineTable* lines_of(const Activity& activity, const KernelRecord& kernel);
 
 /// Launches that the host issued: kernels issued one by one, and one for each graph launch.
 std::uint64_t host_launches(const Activity& activity);

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <iostream>
 #include <optional>
+#include <sstream>
 #include <thread>
 #include <vector>
 
@@ -129,7 +130,7 @@ class GradeCommand {
       }
     }
     std::string html = html_file();
-    if (!write(html, to_html(result, grading_.device().roofline_gpu()))) html.clear();
+    if (!write(html, to_html(result, grading_.device().roofline_gpu(), next_words()))) html.clear();
     if (!options_.trace.empty()) write(options_.trace, trace_.to_json());
     const bool has_replay =
         !exploration_.page.empty() && write(options_.explore, exploration_.page);
@@ -167,19 +168,9 @@ class GradeCommand {
   /// What is next, first beside the task that was graded: after a run in which everything asked for
   /// passed, and after that of a whole part.
   void tell_next(const GradeResult& result) const {
-    if (options_.json == "-" || options_.case_number) return;
+    if (options_.json == "-") return;
     if (options_.task && exit_code_of(result) != 0) return;  // its own story says what is next
-    try {
-      const auto submission = submission_of(options_, installation_);
-      const auto course = course_progress(installation_, submission);
-      const AtWork at_work{.part = part().number, .task = options_.task.value_or("")};
-      const auto step = next_step(course, submission, at_work);
-      if (!step) return;
-      print_next_step(std::cout, step, submission, submission_flag(options_));
-      if (const auto open = open_before(course, step->part); !open.empty())
-        std::cout << open << '\n';
-    } catch (const std::exception&) {  // another part may be broken, and this one is graded
-    }
+    std::cout << next_words();
   }
 
   const PartSpec& part() const { return grading_.part(); }
@@ -280,6 +271,24 @@ class GradeCommand {
     return words;
   }
 
+  /// What is next, in lines; empty after a single case, and where nothing is.
+  std::string next_words() const {
+    if (options_.case_number) return {};
+    try {
+      const auto submission = submission_of(options_, installation_);
+      const auto course = course_progress(installation_, submission);
+      const AtWork at_work{.part = part().number, .task = options_.task.value_or("")};
+      const auto step = next_step(course, submission, at_work);
+      if (!step) return {};
+      std::ostringstream words;
+      print_next_step(words, step, submission, submission_flag(options_));
+      if (const auto open = open_before(course, step->part); !open.empty()) words << open << '\n';
+      return words.str();
+    } catch (const std::exception&) {  // another part may be broken, and this one is graded
+      return {};
+    }
+  }
+
   bool json_on_stdout() const { return options_.json == "-"; }
   /// With the document on stdout, people read on stderr.
   std::ostream& out() const { return json_on_stdout() ? std::cerr : std::cout; }
@@ -290,6 +299,7 @@ class GradeCommand {
   std::string html_file() const {
     if (!options_.html.empty()) return options_.html;
     return default_html_file(part().number, options_.task.value_or(""),
+                             options_.case_number.value_or(0),
                              submission_of(options_, installation_))
         .string();
   }

@@ -62,6 +62,10 @@ GradeResult Grading::grade_once(const GradeRequest& request, const Listener& lis
                        },
                    .oracle = [this](const std::string& name) { return oracles_.make(name); },
                    .progress = listener.progress,
+                   .read_library =
+                       [this](const std::vector<std::string>& command) {
+                         return run_on_library(command, sandbox_);
+                       },
                    .graded = listener.graded,
                    .failing = listener.failing,
                    .explore = listener.explore};

@@ -8,9 +8,11 @@
 #include "grader/cli/grading.h"
 #include "grader/cli/kept_runs.h"
 #include "grader/cli/typed_commands.h"
+#include "grader/diagnose/diagnose.h"
 #include "grader/pipeline/grade.h"
 #include "grader/report/text.h"
 #include "grader/spec/course_spec.h"
+#include "grader/spec/files.h"
 #include "grader/spec/hints_used.h"
 #include "grader/spec/part.h"
 #include "grader/spec/similar_name.h"
@@ -71,6 +73,51 @@ const GroupSpec* first_failing(const TaskSpec& task, const std::optional<GradeRe
   return nullptr;
 }
 
+/// What the last run says first of a task that failed, where a hint can be about just that; null
+/// where it cannot. Where a failing function has hints of its own, a code that says no more than
+/// how its results look adds nothing to them.
+const Diagnostic* last_mistake(const TaskSpec& task, const std::optional<GradeResult>& last) {
+  if (!last) return nullptr;
+  const auto result = std::ranges::find(last->tasks, task.id, &TaskResult::id);
+  if (result == last->tasks.end() || result->verdict == Verdict::pass) return nullptr;
+  if (result->verdict == Verdict::not_implemented || result->diagnostics.empty()) return nullptr;
+  const Diagnostic& first = result->diagnostics.front();
+  const bool is_ours = first.code.text().starts_with("RL09");
+  const bool has_closer = !names_cause(first) && first_failing(task, last) != nullptr;
+  const bool is_kernel = task.kind == TaskKind::kernel || task.kind == TaskKind::values;
+  return is_ours || has_closer || !is_kernel ? nullptr : &first;
+}
+
+/// The first paragraph of how to fix it, from the code's page; empty where there is no page.
+std::string advice_of_page(const Installation& installation, const simgpu::Code& code) {
+  const auto file = installation.handouts() / "errors" / (code.text() + ".md");
+  if (!std::filesystem::exists(file)) return {};
+  const std::string page = read_file(file);
+  constexpr std::string_view kHeading = "## How to fix it\n\n";
+  const std::size_t heading = page.find(kHeading);
+  if (heading == std::string::npos) return {};
+  const std::size_t first = heading + kHeading.size();
+  std::string paragraph = page.substr(first, page.find("\n\n", first) - first);
+  return paragraph.starts_with("```") ? std::string() : one_line(paragraph);
+}
+
+/// The hint for the mistake of the last run, where it has one that was not shown yet; it is free.
+bool show_mistake_hint(std::ostream& out, const Options& options, const Installation& installation,
+                       const TaskSpec& task, const Diagnostic& mistake) {
+  const auto declared = task.mistake_hints.find(mistake.code);
+  const std::string text = declared != task.mistake_hints.end()
+                               ? declared->second
+                               : advice_of_page(installation, mistake.code);
+  if (text.empty()) return false;
+  out << fmt::format("{}, about this mistake: {}: {}\n", task.id, mistake.code.text(),
+                     one_line(mistake.message));
+  if (mistake.line > 0) out << fmt::format("at {}:{}\n", one_line(mistake.file), mistake.line);
+  out << fmt::format("{}\n", text);
+  out << fmt::format("the page about it: {} explain {}\n", typed_program(), mistake.code.text());
+  out << fmt::format("hints for the task: {} --hint\n", grade_command(options, task.id));
+  return true;
+}
+
 /// @throws UsageError for a name that no hints go by.
 Hints named_hints(const TaskSpec& task, const std::string& name) {
   if (name == task.id) return hints_of(task);
@@ -98,13 +145,20 @@ int show_hint(std::ostream& out, const Options& options, const Installation& ins
         folder.string()));
   }
   Hints hints = hints_of(task);
+  auto shown = read_hints_used(folder, part);
   if (!options.hint_group.empty()) {
     hints = named_hints(task, options.hint_group);
-  } else if (const GroupSpec* group = first_failing(
-                 task, KeptRuns(installation.cache, submission).latest(part.number))) {
-    hints = hints_of(task, *group);
+  } else {
+    const auto last = KeptRuns(installation.cache, submission).latest(part.number);
+    const Diagnostic* const mistake = last_mistake(task, last);
+    if (mistake != nullptr && !shown.contains(hints_name(task, mistake->code)) &&
+        show_mistake_hint(out, options, installation, task, *mistake)) {
+      shown[hints_name(task, mistake->code)] = 1;
+      write_hints_used(folder, shown);
+      return 0;
+    }
+    if (const GroupSpec* group = first_failing(task, last)) hints = hints_of(task, *group);
   }
-  auto shown = read_hints_used(folder, part);
   const auto known = static_cast<std::size_t>(shown[hints.name]);
   const std::size_t count = hints.texts.size();
   const std::size_t step = std::min(known, count - 1);

@@ -5,6 +5,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "grader/calibrate/measure_peaks.h"
 #include "grader/cli/devices.h"
@@ -141,6 +144,13 @@ void show_gpu(std::ostream& out, const gpu_spec::GpuSpec& gpu) {
                      gpu.dram_bytes_per_second / 1e9, peaks_of(gpu));
 }
 
+/// What the columns of peaks mean.
+void explain_peaks(std::ostream& out) {
+  out << "    peak rates of memory and of arithmetic by type; below the ridge, in FLOPs for each "
+         "byte "
+         "of DRAM,\n    memory limits a kernel, above it the arithmetic\n";
+}
+
 /// What calibrations found on GPUs of this kind, beside the data sheet.
 void show_calibrations(std::ostream& out, const gpu_spec::GpuSpec& gpu,
                        const Installation& installation) {
@@ -157,37 +167,67 @@ void show_calibrations(std::ostream& out, const gpu_spec::GpuSpec& gpu,
   }
 }
 
+/// A line of the table of timed cases.
+struct TargetRow {
+  std::string task, timed;  ///< names
+  std::string roofline, limit, full_marks;
+};
+
 /// What a timed case takes at the roofline, and for full marks.
-std::string target_words(const SpeedSpec& speed, const Oracle& oracle,
-                         const gpu_spec::GpuSpec& gpu) {
+TargetRow target_row(const TaskSpec& task, const SpeedSpec& speed, const Oracle& oracle,
+                     const gpu_spec::GpuSpec& gpu) {
+  TargetRow row{
+      .task = task.id, .timed = speed.name, .roofline = {}, .limit = {}, .full_marks = {}};
   try {
     const Roofline roofline = roofline_of(oracle.work(speed.parameters), gpu);
-    std::string words = fmt::format("{:<16} roofline {:>9}, {} bound", speed.name,
-                                    format_time_us(roofline.time_us), roofline.bound);
+    row.roofline = format_time_us(roofline.time_us);
+    row.limit = roofline.bound == "compute" ? "arithmetic" : roofline.bound;
     if (speed.is_for_answer) {
-      words += "; points for a right answer, whatever its time";
+      row.full_marks = "any time";
     } else if (maximum_points(speed) > 0) {
-      words += fmt::format("; full marks at {:>9}",
-                           format_time_us(roofline.time_us / speed.full_efficiency));
+      row.full_marks = format_time_us(roofline.time_us / speed.full_efficiency);
     }
-    return words;
   } catch (const RooflineError& error) {
-    return error.what();
+    row.roofline = error.what();
+  }
+  return row;
+}
+
+/// The rows of a part under their headings.
+void show_targets(std::ostream& out, const PartSpec& part, std::vector<TargetRow> rows) {
+  if (rows.empty()) return;
+  out << fmt::format("\n  Part {}, {}\n", part.number, part.title);
+  rows.insert(rows.begin(), {"task", "timed case", "roofline", "limited by", "full marks at"});
+  std::size_t task = 0, timed = 0;
+  for (const TargetRow& row : rows) {
+    task = std::max(task, row.task.size());
+    timed = std::max(timed, row.timed.size());
+  }
+  for (const TargetRow& row : rows) {
+    std::string line = fmt::format("    {:<{}}  {:<{}}  {:>9}  {:<10}  {:>13}", row.task, task,
+                                   row.timed, timed, row.roofline, row.limit, row.full_marks);
+    line.erase(line.find_last_not_of(' ') + 1);
+    out << line << '\n';
   }
 }
 
 void show_timed_tasks(std::ostream& out, const gpu_spec::GpuSpec& gpu,
                       const Installation& installation) {
+  out << "\n  Times of the timed cases: the roofline is the shortest time that the peaks allow, "
+         "and "
+         "what limits\n  it is memory or arithmetic; no points depend on a time without full "
+         "marks\n";
   for (const int number : list_parts(installation.labs())) {
+    std::vector<TargetRow> rows;
     const PartSpec part =
         with_targets_of(load_part(installation.labs(), installation.solutions(), number), gpu);
     const OracleLibrary oracles(installation, part.directory);
     for (const TaskSpec& task : part.tasks) {
       for (const SpeedSpec& speed : task.speeds) {
-        out << fmt::format("    part {} {:<16} {}\n", number, task.id,
-                           target_words(speed, *oracles.make(task.oracle), gpu));
+        rows.push_back(target_row(task, speed, *oracles.make(task.oracle), gpu));
       }
     }
+    show_targets(out, part, std::move(rows));
   }
 }
 
@@ -208,6 +248,7 @@ int show_rooflines(std::ostream& out, const Options& options, const Installation
   if (!options.gpu.empty()) {
     const auto gpu = gpu_spec::find(installation.gpus(), options.gpu);
     show_gpu(out, gpu);
+    explain_peaks(out);
     show_timed_tasks(out, gpu, installation);
     show_calibrations(out, gpu, installation);
     return 0;
@@ -215,6 +256,7 @@ int show_rooflines(std::ostream& out, const Options& options, const Installation
   for (const std::string& id : gpu_spec::list(installation.gpus())) {
     show_gpu(out, gpu_spec::find(installation.gpus(), id));
   }
+  explain_peaks(out);
   return 0;
 }
 

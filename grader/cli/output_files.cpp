@@ -37,10 +37,11 @@ void require_own(const char* option, const std::string& file,
 
 }  // namespace
 
-std::filesystem::path default_html_file(int part, const std::string& task,
+std::filesystem::path default_html_file(int part, const std::string& task, int case_number,
                                         const std::filesystem::path& submission) {
   const std::filesystem::path file =
-      fmt::format("out/part{}{}{}.html", part, task.empty() ? "" : "-", task);
+      fmt::format("out/part{}{}{}{}.html", part, task.empty() ? "" : "-", task,
+                  case_number > 0 ? fmt::format("-case{}", case_number) : std::string());
   std::error_code error;
   const auto whole = std::filesystem::weakly_canonical(submission, error);
   if (error) return file;

@@ -12,8 +12,10 @@ namespace rooflab {
 void refuse_foreign_outputs(const Options& options);
 
 /// Where the HTML report goes unless told otherwise: out/ of this folder, or beside the submission
-/// for whoever stands in it, since what lies there is handed in.
-std::filesystem::path default_html_file(int part, const std::string& task,
+/// for whoever stands in it, since what lies there is handed in. A single case has a page of its
+/// own, and that of its task stays.
+/// @param case_number 0: not a single case
+std::filesystem::path default_html_file(int part, const std::string& task, int case_number,
                                         const std::filesystem::path& submission);
 
 }  // namespace rooflab

@@ -67,6 +67,11 @@ class Oracle {
   /// The right named results; numbers compare within 1e-9 relative. `values` tasks only.
   virtual Values expect_results(const Problem&) const { return {}; }
 
+  /// The right named results for parameters of no case, to see how results react to parameters
+  /// (grader/reactions). Those of a case must be what the case expects. Nothing where there is no
+  /// telling, and where the parameters make no sense: they may be such that no author would choose.
+  virtual Values results_elsewhere(const Problem& problem) const { return expect_results(problem); }
+
   /// Work of a case, for its roofline.
   virtual Work work(const Values& parameters) const;
 

@@ -40,6 +40,7 @@ struct FreshCall {
   /// simulated.
   bool is_beside = false;
   std::vector<std::vector<std::byte>> outputs;  ///< of every tensor, in order
+  Values results = {};                          ///< of RunRequest::further; untrusted
   double time_us = 0;                           ///< 0: taken while the GPU was throttled
 };
 

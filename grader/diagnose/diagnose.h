@@ -61,6 +61,10 @@ simgpu::Finding with_cause(const simgpu::Finding& finding, const std::vector<sim
 /// Whether the output is what the mistake makes, element by element.
 bool reproduces(const TensorCheck& check, const KnownMistake& mistake);
 
+/// How many different values speak for a mistake that makes the output: those of its elements that
+/// would be right without it. What is 0 everywhere, or one number, comes of many mistakes.
+std::size_t evidence_of(const TensorCheck& check, const KnownMistake& mistake);
+
 /// A wrong output: named by the first known mistake that reproduces it, else by the relation of its
 /// values to the right ones, else by the places of the wrong elements (relation.h).
 Diagnostic explain_mismatch(const TensorCheck& check, const std::vector<KnownMistake>& mistakes,
@@ -146,6 +150,11 @@ inline constexpr const char* kCutIntoMoreBlocks =
 /// Empty when no cause stands out.
 std::vector<Diagnostic> explain_slowness(const Timing& timing, const simgpu::KernelRecord& kernel,
                                          const DiagnoseContext& context);
+
+/// Launches of a right call whose blocks have fewer threads than a warp, though there are many of
+/// them: are the two numbers in <<<>>> swapped? Nothing where there is none.
+std::optional<Diagnostic> explain_thin_blocks(const simgpu::Activity& activity,
+                                              const DiagnoseContext& context);
 
 /// What the oracle says of a right call. `timing` has the points that the call has in the end.
 Diagnostic explain_remark(const SpeedRemark& remark, const Timing& timing,

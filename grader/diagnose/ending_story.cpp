@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "grader/diagnose/diagnose.h"
+#include "grader/diagnose/link_error.h"
 #include "grader/diagnose/story.h"
 
 namespace rooflab {
@@ -71,6 +72,10 @@ Ending ending_by_exception(const RunOutcome& outcome, bool hidden) {
   Ending ending{"RL0604", "the function threw an exception", "check what each CUDA call gets"};
   if (hidden) return ending;
   const Thrown& thrown = outcome.thrown;
+  // Of CUDA's errors CUDA_CHECK tells the line; others say themselves what they want.
+  if (thrown.line == 0) {
+    ending.help = "the message is of whoever threw: look at the values that your code gave to it";
+  }
   ending.message = thrown.line == 0 ? "the function threw: " + outcome.detail : outcome.detail;
   if (!thrown.advice.empty()) ending.help = "look at " + thrown.advice + ".";
   return ending;
@@ -143,6 +148,25 @@ std::pair<std::string, std::uint32_t> first_error_place(const std::string& messa
   return {line > 0 ? file : context.file, line};
 }
 
+/// A function that the linker misses, with the definition that comes nearest.
+void tell_missing_function(Diagnostic& story, const MissingFunction& missing,
+                           const DiagnoseContext& context) {
+  story.message = fmt::format("nothing defines {}, which the task calls", missing.called);
+  story.help = "define it with just these parameters, outside of any namespace, and not static";
+  if (missing.line == 0) return;
+  story.file = missing.file;
+  story.line = missing.line;
+  story.labels.push_back(
+      label_at(missing.file, missing.line, 0,
+               missing.same_name
+                   ? "this is another one: it has other parameters, or is static or in a namespace"
+                   : "did you mean this one?",
+               context));
+  if (missing.same_name) {
+    story.help = fmt::format("{} is another function: {}", missing.nearest, story.help);
+  }
+}
+
 /// How a call of a hidden case ended: which signal, limit or error it was is the submission's
 /// choice, and could tell the sizes.
 Ending without_details(Ending ending) {
@@ -203,6 +227,21 @@ Ending ending_of(const RunOutcome& outcome, const DiagnoseContext& context) {
           "check the launch configuration: threads per block, shared memory, an empty grid"};
 }
 
+/// An error that was left behind may be of a call long before: the device has seen the first one.
+void add_first_failed_call(Diagnostic& story, const simgpu::Activity& activity,
+                           const DiagnoseContext& context) {
+  if (!activity.failed_call || activity.failed_call->where.line == 0) return;
+  const simgpu::FailedCall& failed = *activity.failed_call;
+  const std::string file = student_path(failed.where.file, context);
+  if (file != context.file && !context.sources.contains(file)) return;
+  story.file = file;
+  story.line = failed.where.line;
+  const bool is_launch = failed.function.find("LaunchKernel") != std::string::npos;
+  story.labels.push_back(label_at(
+      failed.where.file, failed.where.line, 0,
+      fmt::format("this {} failed with {}", is_launch ? "launch" : "call", failed.error), context));
+}
+
 }  // namespace
 
 Diagnostic explain_end(const RunOutcome& outcome, const DiagnoseContext& context) {
@@ -216,6 +255,8 @@ Diagnostic explain_end(const RunOutcome& outcome, const DiagnoseContext& context
     story.notes.emplace_back("this case is hidden: what the code printed or threw is not shown");
   } else if (outcome.end == RunOutcome::End::exception) {
     add_failed_call(story, outcome, context);
+  } else if (ending.code == "RL0606") {
+    add_first_failed_call(story, outcome.activity, context);
   }
   return story;
 }
@@ -225,6 +266,10 @@ void add_failed_call(Diagnostic& story, const RunOutcome& outcome, const Diagnos
   if (context.hidden || outcome.end != RunOutcome::End::exception || thrown.line == 0) return;
   const std::string file = student_path(thrown.file, context);
   if (file != context.file && !context.sources.contains(file)) return;
+  const bool is_told = std::ranges::any_of(story.labels, [&](const Label& label) {
+    return label.file == file && label.line == thrown.line;
+  });
+  if (is_told) return;  // by the device's finding
   const bool only_asks = outcome.detail.starts_with("cudaGetLastError") ||
                          outcome.detail.starts_with("cudaPeekAtLastError");
   story.file = file;
@@ -343,6 +388,9 @@ Diagnostic explain_compile_error(const std::string& compiler_output,
     story.help =
         "make the tiles smaller, or keep fewer of them; a block that needs more takes dynamic "
         "shared memory (extern __shared__), as Part 5, Step 6, shows";
+  }
+  if (const auto missing = missing_function(compiler_output, context)) {
+    tell_missing_function(story, *missing, context);
   }
   return story;
 }

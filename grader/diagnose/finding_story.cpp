@@ -25,6 +25,10 @@ constexpr Advice kReturnedLane{
     "let every lane reach the shuffle, with a neutral value (0 for a sum), instead of returning "
     "early",
     "a lane that has returned has no value to give: what comes back is undefined"};
+constexpr Advice kEarlyReturn{
+    "let no thread return before it: keep a thread that has nothing to do, and guard its loads and "
+    "its store instead",
+    ""};
 constexpr Advice kMissingLane{
     "launch a multiple of 32 threads, or use the value only where its lane is a thread of the "
     "block",
@@ -112,6 +116,7 @@ std::optional<Advice> advice_for_sum(const simgpu::Finding& finding,
 Advice advice_for(const simgpu::Finding& finding, const DiagnoseContext& context) {
   using enum simgpu::FindingDetail;
   const char* const note = finding.code.note();
+  if (finding.returns_early && finding.detail != returned_lane) return {kEarlyReturn.help, note};
   switch (finding.detail) {
     case returned_lane:
       return kReturnedLane;
@@ -263,7 +268,8 @@ void add_details(Diagnostic& story, const simgpu::Finding& finding,
   const bool has_words_of_ours = goes_by_name(finding) || finding.code == "RL0313";
   if (has_words_of_ours && is_within_warp(finding)) {
     story.notes.emplace_back(
-        "both threads are of one warp, whose lanes run in any order since Volta");
+        "both threads are of one warp. Its threads need not run in step: on GPUs from Volta on "
+        "(2017) each may be ahead of the others");
   }
   if (finding.detail == simgpu::FindingDetail::past_end) {
     story.notes.emplace_back(
@@ -313,6 +319,10 @@ Diagnostic explain_finding(const simgpu::Finding& finding, const DiagnoseContext
                                       finding.other->column,
                                       actor(*finding.other, two_blocks, context.hidden), context));
     }
+  }
+  for (const simgpu::SourceNote& note : finding.also) {
+    if (!context.sources.contains(student_path(note.file, context))) continue;
+    story.labels.push_back(label_at(note.file, note.line, 0, note.text, context));
   }
   if (!finding.kernel.empty()) story.context = "kernel " + kernel_name(finding.kernel);
   add_details(story, finding, context);

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <optional>
+#include <set>
 #include <string_view>
 
 #include "grader/contract/elements.h"
@@ -214,6 +215,19 @@ bool reproduces(const TensorCheck& check, const KnownMistake& mistake) {
     if (!is_within_tolerance(check.got[i], value, output->tolerance[*at])) return false;
   }
   return true;
+}
+
+std::size_t evidence_of(const TensorCheck& check, const KnownMistake& mistake) {
+  const auto output = std::ranges::find(mistake.outputs, check.tensor, &Expected::tensor);
+  if (output == mistake.outputs.end()) return 0;
+  std::set<double> values;
+  for (std::size_t i = 0; i < check.got.size(); ++i) {
+    const auto at = place_in(*output, check.index.empty() ? i : check.index[i]);
+    if (at && check.wrong[i] && std::isfinite(output->value[*at])) {
+      values.insert(output->value[*at]);
+    }
+  }
+  return values.size();
 }
 
 Diagnostic explain_mismatch(const TensorCheck& check, const std::vector<KnownMistake>& mistakes,

@@ -99,7 +99,9 @@ FactorText text_of(double factor) {
   }
   constexpr double kAlmostOne = 1e-3;
   if (std::abs(factor - 1) < kAlmostOne) {
-    return {fmt::format("{:.8g} times", factor),
+    // As many digits as tell it from 1, and two more.
+    const int digits = 3 - static_cast<int>(std::floor(std::log10(std::abs(factor - 1))));
+    return {fmt::format("{:.{}g} times", factor, std::min(digits, 17)),
             "look for a constant with too few digits, a small term such as epsilon, and a rounding "
             "that all elements share"};
   }
@@ -226,7 +228,7 @@ std::optional<Relation> small_errors(const TensorCheck& check, const DiagnoseCon
   if (check.shape.empty()) return {};
   const auto columns =
       check.index.empty() ? static_cast<std::size_t>(check.shape.back()) : check.got.size();
-  double largest = 0;
+  double largest = 0, largest_of_own = 0;
   for (std::size_t first = 0; first < check.got.size(); first += columns) {
     const double size = size_of_row(check, first, columns);
     for (std::size_t i = first; i < first + columns; ++i) {
@@ -235,15 +237,18 @@ std::optional<Relation> small_errors(const TensorCheck& check, const DiagnoseCon
       const double share = error / std::max(size, std::abs(check.expected[i]));
       if (!(share < kSmallError)) return {};
       largest = std::max(largest, share);
+      largest_of_own = std::max(largest_of_own, error / std::abs(check.expected[i]));
     }
   }
+  // A rounding of each element is a share of the element, however large others of its row are.
+  const bool is_of_each = largest_of_own < kSmallError;
   std::string message = "all errors are small: something is rounded or approximated on the way";
   if (!context.hidden) {
     message = fmt::format(
-        "all errors are small, at most {:.2g} % of the size of the elements: something is rounded "
-        "or "
-        "approximated on the way",
-        100 * largest);
+        "all errors are small, at most {:.2g} % of {}: something is rounded or approximated on the "
+        "way",
+        100 * (is_of_each ? largest_of_own : largest),
+        is_of_each ? "the element" : "the size of the elements");
   }
   return Relation{
       "RL0435", message,

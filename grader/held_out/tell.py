@@ -27,7 +27,7 @@ def told(mistake, submission, grader, gpu):
     begin = time.monotonic()
     run = subprocess.run(
         [grader, "--part", str(mistake["part"]), "--task", mistake["task"], "--submission", submission, "--device",
-         f"sim:{gpu}", "--json", report, "--quiet"], capture_output=True, text=True)
+         f"sim:{gpu}", "--json", report], capture_output=True, text=True)
     seconds = time.monotonic() - begin
     if not report.exists():
         return {"verdict": "none", "message": run.stdout[-500:] + run.stderr[-500:], "seconds": seconds}

@@ -24,9 +24,10 @@ constexpr std::size_t kLargestMade = std::size_t{64} << 20;
 
 /// Warnings are shown below a failure. What stubs and loops over a vector have is left out, and so
 /// is what only the device's compiler knows (#pragma unroll). Nothing of a file is kept for its own
-/// sake: see link_step. An index beyond the end of a vector ends the program at once.
+/// sake: see link_step. The lines of calls are told by the tables of -g1. An index beyond the end
+/// of a vector ends the program at once.
 constexpr const char* kHostOptions =
-    "-fPIC,-Wall,-Wextra,-Wno-unused-parameter,-Wno-sign-compare,-Wno-unknown-pragmas,"
+    "-fPIC,-g1,-Wall,-Wextra,-Wno-unused-parameter,-Wno-sign-compare,-Wno-unknown-pragmas,"
     "-fvisibility=hidden,-ffunction-sections,-fdata-sections,-D_GLIBCXX_ASSERTIONS";
 
 void replace_all(std::string& text, const std::string& from, const std::string& to) {
@@ -263,6 +264,8 @@ Builder::Step Builder::link_step(const PartSpec& part, const TaskSpec& task,
                   "-fPIC,-fno-lto",
                   "-Xlinker",
                   "--gc-sections",
+                  "-Xlinker",
+                  "--build-id",
                   "-cudart",
                   "shared",
                   "-gencode",

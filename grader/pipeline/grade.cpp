@@ -197,16 +197,18 @@ class ResultsInOrder {
 void add_hints(const TaskSpec& task, const std::map<std::string, int>& shown, double hint_cost,
                TaskResult& result) {
   double price = 0;
-  const auto add = [&](const std::string& name, std::size_t of, double points) {
+  const auto shown_of = [&](const std::string& name) {
     const auto found = shown.find(name);
-    const int used = found == shown.end() ? 0 : found->second;
-    result.hints.shown += used;
-    result.hints.of += static_cast<int>(of);
-    price += hint_cost * used * points;
+    return found == shown.end() ? 0 : found->second;
   };
-  add(hints_name(task), task.hints.size(), result.max_score);
+  result.hints.shown = shown_of(hints_name(task));
+  result.hints.of = static_cast<int>(task.hints.size());
+  price += hint_cost * result.hints.shown * result.max_score;
   for (const GroupSpec& group : task.groups) {
-    add(hints_name(task, group), group.hints.size(), result.max_score > 0 ? group.points : 0);
+    if (group.hints.empty()) continue;
+    const int used = shown_of(hints_name(task, group));
+    result.hints.groups.push_back({group.name, used, static_cast<int>(group.hints.size())});
+    if (result.max_score > 0) price += hint_cost * used * group.points;
   }
   result.hints.points = rounded_points(std::min(price, result.score));
   result.score = rounded_points(result.score - result.hints.points);

@@ -56,6 +56,9 @@ struct GradeTools {
   std::function<BuildOutcome(const TaskSpec&, const std::vector<SourceFile>&)> build;
   std::function<std::unique_ptr<Oracle>(const std::string& name)> oracle;
   std::function<void(const std::string&)> progress;  ///< one line of what goes on
+  /// Runs a tool that reads a built submission, as simgpu::host_code has it. Empty: host code's
+  /// lines stay unknown.
+  std::function<std::string(const std::vector<std::string>& command)> read_library = {};
   /// Told what the device did in each run, under "task: case"; may be empty. Tasks run one after
   /// the other for it, so that it is told in their order.
   std::function<void(const std::string& run, const simgpu::Activity&)> observe = {};

@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <span>
 #include <stdexcept>
 #include <utility>
 
 #include "grader/pipeline/runs_ahead.h"
+#include "grader/reactions/cause_story.h"
 #include "grader/spec/groups.h"
 
 namespace rooflab {
@@ -74,6 +76,7 @@ class CaseGrader {
   struct Told {
     Judgement judgement;
     bool hidden = false;
+    const NumberedCase* shown_by = nullptr;
   };
 
   /// The cases group by group, in the order of the task's groups.
@@ -103,6 +106,7 @@ class CaseGrader {
       Judgement judgement = run_case(numbered, first + i);
       if (judgement.verdict == Verdict::pass) continue;
       if (!numbered.spec.hidden) scores_.note_open(judgement);
+      scores_.note_failure(judgement);
       if (ends_the_task(judgement.verdict)) {
         scores_.lose(scores_.names(), std::move(judgement), numbered.spec.hidden);
         return false;
@@ -110,19 +114,39 @@ class CaseGrader {
       const Verdict verdict = judgement.verdict;
       const bool may_replace = !numbered.spec.hidden && !numbered.spec.sampled;
       if (!told || (may_replace && telling_of(judgement) > telling_of(told->judgement))) {
-        told = {std::move(judgement), numbered.spec.hidden};
+        told = {std::move(judgement), numbered.spec.hidden, &numbered};
       }
       if (is_limit(verdict)) ++limits_;
       if (is_limit(verdict) || verdict == Verdict::not_implemented) break;
     }
-    if (told) scores_.lose({group}, std::move(told->judgement), told->hidden);
+    if (told) {
+      if (told->shown_by != nullptr) find_cause(*told->shown_by, told->judgement);
+      scores_.lose({group}, std::move(told->judgement), told->hidden);
+    }
     return true;
+  }
+
+  /// Of the first wrong values of the task of which only the looks are known.
+  void find_cause(const NumberedCase& numbered, Judgement& judgement) {
+    const CaseSpec& spec = numbered.spec;
+    const bool is_known = judgement.verdict != Verdict::wrong_answer ||
+                          judgement.diagnostics.empty() || judgement.telling == Telling::cause;
+    if (is_known || spec.hidden || std::exchange(has_searched_, true)) return;
+    const std::optional<FoundCause> cause = runner_.find_cause(spec);
+    if (!cause) return;
+    DiagnoseContext context = scene_.context();
+    context.case_name = spec.name;
+    context.case_number = numbered.number;
+    Diagnostic& story = judgement.diagnostics.front();
+    story = story_of_cause(*cause, spec.parameters, story, context);
+    if (!cause->is_looks) judgement.telling = Telling::cause;
   }
 
   Judgement run_case(const NumberedCase& numbered, std::size_t place) {
     const CaseSpec& spec = numbered.spec;
     CaseRun run = runs_->take(place);
     if (run.revealed) scene_.tools.reveal(*std::move(run.revealed));
+    look_for_reactions(numbered, run.judgement);
     result_.cases.push_back(
         {spec.name, run.judgement.verdict, spec.hidden, spec.group, run.peak_memory});
     keep_what_it_left(numbered, run, result_);
@@ -135,13 +159,28 @@ class CaseGrader {
     return std::move(run.judgement);
   }
 
+  /// Replaces what is told of wrong numbers by their cause. One case tells what others of its
+  /// function would.
+  void look_for_reactions(const NumberedCase& numbered, Judgement& judgement) {
+    constexpr std::size_t kMostTried = 5;
+    if (judgement.verdict != Verdict::wrong_answer || numbered.spec.hidden) return;
+    const std::string function = function_of(numbered.spec);
+    if (tries_ == kMostTried || explained_.contains(function)) return;
+    ++tries_;
+    if (auto reaction = runner_.judge_reaction(numbered, judgement)) {
+      judgement = *std::move(reaction);
+      explained_.insert(function);
+    }
+  }
+
   /// While the other cases still run. Of a hidden case the task's own story tells what may be told.
   void tell_of_first_failure(const CaseSpec& spec, const Judgement& judgement) {
     const bool fails =
         judgement.verdict != Verdict::pass && judgement.verdict != Verdict::not_implemented;
     if (!fails || spec.hidden || judgement.diagnostics.empty() || !scene_.tools.failing) return;
     if (!std::exchange(has_told_, true)) {
-      scene_.tools.failing(scene_.task(), judgement.diagnostics.front());
+      scene_.tools.failing(scene_.task(),
+                           judgement.without_cause.value_or(judgement.diagnostics.front()));
     }
   }
 
@@ -175,8 +214,11 @@ class CaseGrader {
   GroupScores& scores_;
   TaskResult& result_;
   RunsAhead* runs_ = nullptr;
-  bool has_told_ = false;  ///< of a failing case
-  int limits_ = 0;         ///< groups that ended at one
+  bool has_told_ = false;                 ///< of a failing case
+  bool has_searched_ = false;             ///< for a cause of wrong elements
+  std::size_t tries_ = 0;                 ///< of calls with other parameters
+  std::set<std::string> explained_ = {};  ///< functions of which these showed a cause
+  int limits_ = 0;                        ///< groups that ended at one
 };
 
 }  // namespace

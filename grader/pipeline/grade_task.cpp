@@ -13,6 +13,7 @@
 #include "grader/pipeline/grade_cases.h"
 #include "grader/pipeline/group_scores.h"
 #include "grader/pipeline/limit.h"
+#include "grader/pipeline/line_costs.h"
 #include "grader/pipeline/roofline.h"
 #include "grader/pipeline/run_case.h"
 #include "grader/pipeline/runs_ahead.h"
@@ -262,6 +263,7 @@ class TaskGrader {
     timing.limit = limit_of(activity, work, roofline.time_us, timing.time_us, gpu().sm_count,
                             !is_forbidden("cudaGraphLaunch", task_.forbidden));
     timing.advice = advice_of(timing.limit, timing);
+    if (result_.timings.empty()) timing.costs = line_costs(run->outcome, context_timed(speed));
     if (speed.shows_memory) timing.peak_memory = run->peak_memory;
     if (is_cut_short(run->outcome)) return add_bound(speed, std::move(timing), *run);
     const bool is_uncompared = run->judgement.is_uncompared;

@@ -79,7 +79,20 @@ void GroupScores::lose(const std::vector<std::string>& groups, Judgement judgeme
   }
   if (judgement.diagnostics.empty()) return;
   failures_.push_back({groups, judgement.verdict, telling_of(judgement), hidden,
-                       std::move(judgement.diagnostics.front())});
+                       std::move(judgement.diagnostics.front()),
+                       std::move(judgement.without_cause)});
+}
+
+void GroupScores::note_failure(const Judgement& judgement) {
+  if (judgement.verdict != Verdict::wrong_answer) return;
+  not_shown_.insert(not_shown_.end(), judgement.not_shown.begin(), judgement.not_shown.end());
+}
+
+void GroupScores::drop_refuted_cause(Failure& failure) const {
+  const bool is_refuted = std::ranges::find(not_shown_, failure.story.code) != not_shown_.end();
+  if (!failure.without_cause || !is_refuted) return;
+  failure.story = *failure.without_cause;
+  failure.telling = Telling::nothing;
 }
 
 void GroupScores::doubt(const std::vector<std::string>& groups, Diagnostic story) {
@@ -87,7 +100,8 @@ void GroupScores::doubt(const std::vector<std::string>& groups, Diagnostic story
     const bool is_doubted = holds(groups, group.name);
     if (is_doubted && is_worse(Verdict::suspect, group.verdict)) group.verdict = Verdict::suspect;
   }
-  failures_.push_back({groups, Verdict::suspect, Telling::cause, false, std::move(story)});
+  failures_.push_back(
+      {groups, Verdict::suspect, Telling::cause, false, std::move(story), std::nullopt});
 }
 
 bool GroupScores::pass(const std::vector<std::string>& groups) const {
@@ -133,6 +147,7 @@ bool GroupScores::is_cause_of_one_group(const Failure& failure) const {
 std::vector<Diagnostic> GroupScores::stories() const {
   std::vector<Failure> failures = failures_;
   for (Failure& failure : failures) {
+    drop_refuted_cause(failure);
     if (failure.hidden) failure.story = open_.told_of_hidden(std::move(failure.story));
     if (is_cause_of_one_group(failure)) failure.telling = failures_.front().telling;
   }

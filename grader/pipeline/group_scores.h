@@ -22,6 +22,9 @@ class GroupScores {
   void lose(const std::vector<std::string>& groups, Judgement judgement, bool hidden = false);
   /// A public case has failed: what a hidden one may say depends on it.
   void note_open(const Judgement& judgement) { open_.add(judgement.diagnostics); }
+  /// A case has failed. Where it does not show a cause that another case is put down to by a few
+  /// values, that is not the cause.
+  void note_failure(const Judgement& judgement);
   /// Some case, of whatever group, works off the stream that the function is given. The first
   /// public one is told.
   void note_off_stream(const Judgement& judgement, bool hidden = false);
@@ -54,6 +57,7 @@ class GroupScores {
     Telling telling = Telling::nothing;
     bool hidden = false;
     Diagnostic story;
+    std::optional<Diagnostic> without_cause;  ///< Judgement::without_cause
   };
 
   struct OffStream {
@@ -61,12 +65,14 @@ class GroupScores {
     bool hidden = false;
   };
 
+  void drop_refuted_cause(Failure& failure) const;
   bool is_cause_of_one_group(const Failure& failure) const;
 
   TaskKind kind_;
   std::vector<GroupResult> groups_;
   std::vector<Failure> failures_;
   OpenFailures open_;
+  std::vector<Code> not_shown_;            ///< Judgement::not_shown of all cases that fail
   std::vector<std::string> about_stream_;  ///< groups with late inputs
   std::optional<OffStream> off_stream_;
 };

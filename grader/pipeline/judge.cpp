@@ -1,11 +1,16 @@
 #include "grader/pipeline/judge.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <utility>
 
+#include "grader/diagnose/tensor_places.h"
 #include "grader/pipeline/check.h"
 #include "grader/pipeline/device_work.h"
 #include "grader/pipeline/too_slow.h"
@@ -95,8 +100,12 @@ Judgement from_findings(const JudgedRun& run, Verdict verdict, bool (*wanted)(co
     if (!wanted(finding) || judgement.diagnostics.size() == kMostStories) continue;
     const TensorCheck* effect =
         wrong.empty() || !judgement.diagnostics.empty() ? nullptr : &wrong.front();
-    const Finding cause = with_cause(finding, all);
+    const Finding cause = with_tensor_elements(with_cause(finding, all), run.problem);
     judgement.diagnostics.push_back(explain_finding(cause, run.context, effect));
+    if (std::string help = help_by_sizes(cause, run.problem);
+        !help.empty() && !run.context.hidden) {
+      judgement.diagnostics.back().help = std::move(help);
+    }
     // What was refused may have thrown: of several such calls, only the last can have.
     if (is_misuse(finding) &&
         &finding == &*std::ranges::find_if(all.rbegin(), all.rend(), is_misuse)) {
@@ -169,6 +178,48 @@ int telling_rank(const Diagnostic& story) {
   return story.code == "RL0403" ? 1 : 2;
 }
 
+struct ExplainedTensor {
+  Diagnostic story;
+  std::optional<Diagnostic> without_cause;  ///< Judgement::without_cause
+};
+
+ExplainedTensor explain_tensor(const TensorCheck& check, const std::vector<KnownMistake>& mistakes,
+                               const DiagnoseContext& context) {
+  ExplainedTensor tensor{explain_mismatch(check, mistakes, context), std::nullopt};
+  const auto known = std::ranges::find_if(
+      mistakes, [&](const KnownMistake& mistake) { return reproduces(check, mistake); });
+  if (known == mistakes.end() || known->code != tensor.story.code) return tensor;
+  const auto other = std::find_if(known + 1, mistakes.end(), [&](const KnownMistake& mistake) {
+    return mistake.cause != known->cause && reproduces(check, mistake);
+  });
+  if (other != mistakes.end()) {
+    tensor.story.notes.push_back("another mistake gives the same here: " + other->cause);
+  }
+  const std::size_t evidence = evidence_of(check, *known);
+  if (evidence >= kFewestTelling) return tensor;
+  tensor.without_cause = explain_mismatch(check, {}, context);
+  if (!context.hidden) {
+    tensor.story.notes.push_back(fmt::format(
+        "only {} wrong value{} {} to this cause here; other mistakes may leave the same", evidence,
+        evidence == 1 ? "" : "s", evidence == 1 ? "points" : "point"));
+  }
+  return tensor;
+}
+
+/// Codes of mistakes that would make the tensors wrong in this case, and not as they are.
+std::vector<Code> causes_not_shown(const std::vector<TensorCheck>& wrong,
+                                   const std::vector<KnownMistake>& mistakes) {
+  std::set<Code> shown, others;
+  for (const KnownMistake& mistake : mistakes) {
+    const bool is_shown = std::ranges::any_of(
+        wrong, [&](const TensorCheck& check) { return reproduces(check, mistake); });
+    (is_shown ? shown : others).insert(mistake.code);
+  }
+  std::vector<Code> not_shown;
+  std::ranges::set_difference(others, shown, std::back_inserter(not_shown));
+  return not_shown;
+}
+
 /// What wrong tensors come from.
 void explain_tensors(const JudgedRun& run, const std::vector<Expected>& expected,
                      std::vector<TensorCheck> wrong, Judgement& judgement) {
@@ -183,12 +234,20 @@ void explain_tensors(const JudgedRun& run, const std::vector<Expected>& expected
     return std::ranges::all_of(
         wrong, [&](const TensorCheck& check) { return reproduces(check, mistake); });
   });
+  judgement.not_shown = causes_not_shown(wrong, mistakes);
   std::size_t compared = 0;
+  std::vector<ExplainedTensor> explained;
   for (const TensorCheck& check : wrong) {
-    judgement.diagnostics.push_back(explain_mismatch(check, mistakes, run.context));
+    explained.push_back(explain_tensor(check, mistakes, run.context));
     compared = std::max(compared, check.got.size());
   }
-  std::ranges::stable_sort(judgement.diagnostics, {}, telling_rank);
+  std::ranges::stable_sort(
+      explained, {}, [](const ExplainedTensor& tensor) { return telling_rank(tensor.story); });
+  judgement.without_cause = explained.front().without_cause;
+  for (ExplainedTensor& tensor : explained) {
+    judgement.diagnostics.push_back(std::move(tensor.story));
+  }
+  if (judgement.without_cause) compared = 0;
   judgement.telling = telling_of(judgement.diagnostics.front(), compared);
 }
 
@@ -318,6 +377,10 @@ Judgement judge(const JudgedRun& run) {
   }
   if (std::ranges::any_of(activity.findings, is_leak)) {
     judgement.diagnostics = from_findings(run, Verdict::pass, is_leak).diagnostics;
+  } else if (run.outcome.keeps_records) {
+    if (auto story = explain_thin_blocks(activity, run.context)) {
+      judgement.diagnostics.push_back(*std::move(story));
+    }
   }
   return judgement;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "grader/contract/oracle.h"
@@ -24,6 +25,10 @@ struct Judgement {
   std::vector<Diagnostic> diagnostics;
   /// Of wrong answers: how much the first diagnostic tells.
   Telling telling = Telling::nothing;
+  /// Of a wrong answer whose cause few values speak for: what is said of it without that cause.
+  std::optional<Diagnostic> without_cause{};
+  /// Causes that this run would show and does not, by their codes.
+  std::vector<Code> not_shown{};
   /// What proves nothing, and a person should look at.
   std::vector<std::string> for_people{};
   /// Nothing is known to be wrong, but its values could not be compared either: the device ran only

@@ -17,6 +17,7 @@
 #include "grader/pipeline/roofline.h"
 #include "grader/pipeline/seeds.h"
 #include "grader/pipeline/too_slow.h"
+#include "simgpu/host_code/host_lines.h"
 #include "simgpu/source/early_returns.h"
 
 namespace rooflab {
@@ -110,6 +111,12 @@ bool is_smaller_of_its_kind(const Values& a, const Values& b) {
     if (length != nullptr) return *length <= std::get<std::int64_t>(other->second);
     return std::holds_alternative<double>(entry.second) || entry.second == other->second;
   });
+}
+
+/// Whether something is told of the run for which the line of a call is looked up.
+bool may_need_host_lines(const RunOutcome& outcome) {
+  return !outcome.activity.findings.empty() || !outcome.cuda_error.empty() ||
+         outcome.end != RunOutcome::End::returned;
 }
 
 }  // namespace
@@ -237,6 +244,13 @@ RunOutcome CaseRunner::run_with_retry(const RunRequest& request) const {
   RunOutcome outcome = scene_.tools.device.run(request);
   if (outcome.end == RunOutcome::End::device_fault) outcome = scene_.tools.device.run(request);
   const DiagnoseContext context = scene_.context();
+  if (scene_.tools.read_library && may_need_host_lines(outcome)) {
+    simgpu::host_code::name_host_lines(
+        outcome.activity, {request.library}, scene_.tools.read_library,
+        [&](const std::string& file) {
+          return context.sources.contains(student_path(file, context));
+        });
+  }
   simgpu::settle_by_source(outcome.activity.findings,
                            [&](const std::string& file) -> std::optional<std::string> {
                              const auto source = context.sources.find(student_path(file, context));

@@ -110,4 +110,23 @@ simgpu::machine_code::AssemblerOptions sandboxed_assembler(const Installation& i
   return options;
 }
 
+std::string run_on_library(const std::vector<std::string>& command, bool sandbox) {
+  constexpr double kMostSeconds = 5;
+  SandboxRequest request;
+  request.argv = command;
+  for (const std::string& word : command) {
+    const std::filesystem::path file(word);
+    if (file.is_absolute()) request.read_only.push_back(file);
+  }
+  request.limits.wall_s = kMostSeconds;
+  request.enabled = sandbox;
+  try {
+    const SandboxOutcome run = run_sandboxed(request);
+    const bool is_whole = run.exit_code == 0 && run.signal == 0 && run.limit == LimitHit::none;
+    return is_whole ? run.output : std::string();
+  } catch (const SandboxError&) {
+    return {};  // a line is missing, and nothing else
+  }
+}
+
 }  // namespace rooflab

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "grader/pipeline/installation.h"
 #include "simgpu/machine_code/assembler.h"
@@ -30,5 +31,9 @@ Toolchain find_toolchain(const Installation& installation);
 simgpu::machine_code::AssemblerOptions sandboxed_assembler(const Installation& installation,
                                                            const Toolchain& toolchain,
                                                            bool sandbox);
+
+/// Runs a tool of binutils on a submission that was built, in the sandbox: what it reads may attack
+/// it. @returns what it printed; empty when it failed or took long
+std::string run_on_library(const std::vector<std::string>& command, bool sandbox);
 
 }  // namespace rooflab

@@ -80,7 +80,9 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Timing, time_us, spread_us, roofline_us, floo
                                    zero_efficiency, target_efficiency, bound, flops, bytes, peak,
                                    limiter, terms, advice, limit, name, sampled, at_least, points,
                                    max_points, launches, dram_bytes, kernels, peak_memory, measured)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(HintUse, shown, of, points)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(HintUse::OfGroup, name, shown, of)
+// Evidence of the same version may lack what came later.
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(HintUse, shown, of, points, groups)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LoggedVersion, version, hypothesis, counter, result, has_run,
                                    hash, device, timed, time_us, efficiency, limiter,
                                    counter_before, counter_now, is_compared, has_moved,
@@ -139,6 +141,7 @@ GradeResult example_result() {
   task.cases[0].peak_memory.emplace();
   task.timings = {timing};
   task.diagnostics = {story};
+  task.hints.groups.resize(1);
   task.work_log.emplace().versions.resize(1);
   GradeResult result;
   result.tasks = {task};

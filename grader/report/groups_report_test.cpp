@@ -59,6 +59,23 @@ std::string on_terminal(const TaskResult& task) {
   return out.str();
 }
 
+TEST(Stories, OfManyAnswersAreNoWall) {
+  TaskResult task;
+  task.id = "answers";
+  task.verdict = Verdict::wrong_answer;
+  for (int i = 0; i < 23; ++i) {
+    Diagnostic story;
+    story.code = "RL0408";
+    story.message = "the answer to question " + std::to_string(i) + " is missing";
+    task.diagnostics.push_back(story);
+  }
+  std::ostringstream out;
+  print_stories(out, task, false);
+  EXPECT_THAT(out.str(), HasSubstr("the answer to question 4 is missing"));
+  EXPECT_THAT(out.str(), Not(HasSubstr("question 5 is missing")));
+  EXPECT_THAT(out.str(), HasSubstr("and 18 more answers, each of them in the report\n"));
+}
+
 TEST(GroupsReport, TheTerminalListsLostGroupsBelowTheTask) {
   const std::string text = on_terminal(half_right());
   EXPECT_THAT(text, HasSubstr("  gemm  race              5/12   RL0302 gemm.cu:3 types: the tile"));

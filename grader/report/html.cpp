@@ -9,6 +9,7 @@
 #include "grader/report/html_page.h"
 #include "grader/report/limit_gain.h"
 #include "grader/report/since_last_run.h"
+#include "grader/report/source_page.h"
 #include "grader/report/text.h"
 #include "grader/report/work_log.h"
 #include "simgpu/limiter.h"
@@ -397,6 +398,18 @@ std::string groups_html(const TaskResult& task) {
          rows + "</tbody></table></div>\n";
 }
 
+/// Its first line says what is next, the others where and how.
+std::string next_html(const std::string& next) {
+  if (next.empty()) return {};
+  const std::size_t end = next.find('\n');
+  std::string html =
+      "<section class=\"next\" id=\"next\"><p><b>" + escape_html(next.substr(0, end)) + "</b></p>";
+  if (end != std::string::npos && end + 1 < next.size()) {
+    html += "<pre>" + escape_html(next.substr(end + 1)) + "</pre>";
+  }
+  return html + "</section>\n";
+}
+
 std::string task_html(const TaskResult& task, const HtmlPlace& place) {
   std::string html =
       fmt::format("<section id=\"{}{}\">", escape_html(place.id_prefix), escape_html(task.id)) +
@@ -422,7 +435,10 @@ std::string task_html(const TaskResult& task, const HtmlPlace& place) {
   const int details_level = place.heading_level + 2;
   html += timings_html(task.timings, details_level) + measured_html(task.timings) +
           artifacts_html(task.artifacts);
-  if (!task.timings.empty()) html += breakdown_html(task.timings.front(), details_level);
+  if (!task.timings.empty()) {
+    html += breakdown_html(task.timings.front(), details_level) +
+            source_page_html(task.timings.front().costs, details_level);
+  }
   html += counters_html(task);
   if (!task.printed.empty()) {
     html += "<details><summary>What the code printed</summary><pre>" + escape_html(task.printed) +
@@ -442,13 +458,15 @@ std::string to_html_body(const GradeResult& result, const gpu_spec::GpuSpec& gpu
   return html;
 }
 
-std::string to_html(const GradeResult& result, const gpu_spec::GpuSpec& gpu) {
+std::string to_html(const GradeResult& result, const gpu_spec::GpuSpec& gpu,
+                    const std::string& next) {
   const std::string points = result.max_score() > 0
                                  ? fmt::format(": {} of {}", format_points(result.score()),
                                                format_points(result.max_score()))
                                  : std::string();
   return html_page(fmt::format("Part {}{}", result.part, points),
-                   header_html(result) + to_html_body(result, gpu, {}));
+                   header_html(result) + next_html(next) + to_html_body(result, gpu, {}),
+                   kSourcePageStyle);
 }
 
 }  // namespace rooflab

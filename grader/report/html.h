@@ -20,6 +20,8 @@ std::string to_html_body(const GradeResult& result, const gpu_spec::GpuSpec& gpu
 
 /// The report as one self-contained HTML file (no scripts, no external files): scores, stories,
 /// roofline, latency chart, what limits each kernel. Everything from the submission is escaped.
-std::string to_html(const GradeResult& result, const gpu_spec::GpuSpec& gpu);
+/// @param next lines that say what to do next, as on a terminal; may be empty
+std::string to_html(const GradeResult& result, const gpu_spec::GpuSpec& gpu,
+                    const std::string& next = {});
 
 }  // namespace rooflab

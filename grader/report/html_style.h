@@ -43,6 +43,7 @@ pre{overflow-x:auto;margin:.4rem 0;font:13px/1.35 ui-monospace,Menlo,Consolas,mo
 .pattern{line-height:1.05}.mark{color:var(--bad)}pre .number{color:var(--soft)}
 .limit{display:grid;grid-template-columns:6rem 1fr;gap:.2rem .8rem;margin:.6rem 0;font-size:.9rem}
 .limit dt{color:var(--soft)}.limit dd{margin:0;min-width:0;overflow-wrap:anywhere}
+.next pre{white-space:pre-wrap}
 .since{margin:.4rem 0}ul.since{padding-left:1.2rem;font-size:.9rem}
 summary{cursor:pointer;color:var(--soft);margin:.4rem 0}
 @media (max-width:40rem){.latency{grid-template-columns:6rem 1fr 6rem}

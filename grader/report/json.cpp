@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "grader/report/line_json.h"
 #include "grader/report/text.h"
 
 namespace rooflab {
@@ -208,6 +209,7 @@ Json task_json(const TaskResult& task) {
             {"cases", std::move(cases)}};
   if (!task.timings.empty()) {
     json["timing"] = timing_json(task.timings.front());
+    add_lines(task.timings.front().costs, json["timing"]);
     json["timings"] = Json::array();
     for (const Timing& timing : task.timings) json["timings"].push_back(timing_json(timing));
   }
@@ -218,6 +220,9 @@ Json task_json(const TaskResult& task) {
   if (task.hints.of > 0) {
     json["hints"] = {
         {"shown", task.hints.shown}, {"of", task.hints.of}, {"points", task.hints.points}};
+    for (const HintUse::OfGroup& group : task.hints.groups) {
+      json["hints"]["groups"][sanitize(group.name)] = {{"shown", group.shown}, {"of", group.of}};
+    }
   }
   if (task.work_log) json["work_log"] = work_log_json(*task.work_log);
   if (task.since_last_run) json["since_last_run"] = since_json(*task.since_last_run);

@@ -74,7 +74,8 @@ TEST(Hints, OfATaskWithFunctionsAreCountedForEach) {
   task.hints = {.shown = 2, .of = 3};
   EXPECT_EQ(format_hints(task), "2 of 3 hints used");
   task.cases = {{.name = "a small one", .group = "gemm_cost"}};
-  task.hints = {.shown = 3, .of = 24, .points = 1};
+  task.hints = {
+      .shown = 1, .of = 3, .points = 1, .groups = {{"gemm_cost", 2, 3}, {"gemv_cost", 0, 3}}};
   EXPECT_EQ(format_hints(task),
             "3 hints used, of 3 for the task and for each function, which cost 1 point");
 }

@@ -167,6 +167,28 @@ std::string advice_words(const Timing& timing) {
                               limit.what, format_time_us(limit.without_us), limit.change));
 }
 
+/// The lines that take most of the time of a call that misses full marks, three at most.
+std::vector<std::string> line_words(const Timing& timing) {
+  constexpr std::size_t kMost = 3;
+  constexpr double kLittle = 0.05;
+  const bool has_full_marks =
+      timing.efficiency >= timing.target_efficiency && timing.points >= timing.max_points;
+  const SourceCosts& costs = timing.costs;
+  std::vector<std::string> words;
+  if (has_full_marks || costs.kernels_us <= 0) return words;
+  for (const LineCost& line : costs.lines) {
+    const double share = line.record.time_us / costs.kernels_us;
+    if (words.size() == kMost || share < kLittle) break;
+    const std::size_t indent = std::min(line.source.find_first_not_of(' '), line.source.size());
+    const std::string source = line.source.substr(indent);
+    words.push_back(one_line(fmt::format("{} at {}:{}{}{}", format_percent(share), line.record.file,
+                                         line.record.line, source.empty() ? "" : ": ",
+                                         shorten(source, kDetailWidth / 2))));
+    if (!line.words.empty()) words.push_back("  " + one_line(line.words));
+  }
+  return words;
+}
+
 /// What stands below a task's line: what was counted of its timed call and what would help it, its
 /// further timings and the memory of its cases where they are asked for.
 void print_timings(std::ostream& out, const TaskResult& task, std::size_t indent, bool all,
@@ -183,6 +205,7 @@ void print_timings(std::ostream& out, const TaskResult& task, std::size_t indent
   if (passed && (all || has_scored_counts(first))) dim_lines(count_words(first));
   if (all || is_measured_with_trouble(first)) dim_lines(format_measured(first));
   dim_lines(advice_words(first));
+  for (const std::string& words : line_words(first)) dim_lines(words);
   if (!all || !passed) return;
   for (std::size_t i = 1; i < task.timings.size(); ++i) {
     out << fmt::format("{:{}}{}\n", "", indent, one_line(timing_words(task.timings[i])));
@@ -236,14 +259,29 @@ void print_task(std::ostream& out, const TaskResult& task, std::size_t width,
   if (style.all_timings && task.work_log) print_work_log(out, *task.work_log, paint);
 }
 
-/// A finding after the first of its task: the cause and the place, without a story of its own.
-void print_further(std::ostream& out, const Diagnostic& diagnostic, const Painter& paint) {
+/// One of a story's commands; empty where it has none of that name.
+std::string command_of(const Diagnostic& diagnostic, std::string_view name) {
+  for (const auto& [label, command] : diagnostic.commands) {
+    if (label == name) return command;
+  }
+  return {};
+}
+
+/// A finding after the first of its task: the cause and the place, without a story of its own; and
+/// the command that repeats its case, where that is not the first finding's.
+void print_further(std::ostream& out, const Diagnostic& diagnostic, const Diagnostic& first,
+                   const Painter& paint) {
   const std::string groups = format_groups(diagnostic);
   out << paint.bold(fmt::format("also[{}]", diagnostic.code.text())) << ": "
       << one_line(diagnostic.message) << (groups.empty() ? "" : " (" + one_line(groups) + ")")
       << '\n';
   if (diagnostic.line > 0) {
     out << fmt::format(" --> {}:{}\n", one_line(diagnostic.file), diagnostic.line);
+  }
+  constexpr const char* kCase = "this case";
+  if (const std::string command = command_of(diagnostic, kCase);
+      !command.empty() && command != command_of(first, kCase)) {
+    out << fmt::format("  {}  {}\n", kCase, one_line(command));
   }
   if (diagnostic.code != "RL0408") return;
   // Each answer is a story of its own, which begins with what was asked.
@@ -340,8 +378,17 @@ void print_stories(std::ostream& out, const TaskResult& task, bool colour) {
   const Painter paint(colour);
   out << paint.dim(fmt::format("── {} ──", one_line(task.id))) << '\n';
   print_story(out, task.diagnostics.front(), colour);
-  for (std::size_t i = 1; i < task.diagnostics.size(); ++i) {
-    print_further(out, task.diagnostics[i], paint);
+  // A file with few answers would be a wall of what it lacks.
+  constexpr std::size_t kMostAnswers = 5;
+  const bool is_answers = task.diagnostics.front().code == "RL0408";
+  const std::size_t shown =
+      is_answers ? std::min(task.diagnostics.size(), kMostAnswers) : task.diagnostics.size();
+  for (std::size_t i = 1; i < shown; ++i) {
+    print_further(out, task.diagnostics[i], task.diagnostics.front(), paint);
+  }
+  if (const std::size_t more = task.diagnostics.size() - shown; more > 0) {
+    out << fmt::format("and {} more {}, each of them in the report\n", more,
+                       more == 1 ? "answer" : "answers");
   }
   out << '\n';
 }

@@ -406,17 +406,19 @@ bool is_measured_with_trouble(const Timing& timing) {
 std::string format_hints(const TaskResult& task) {
   constexpr int kOfEach = 3;  // every task, function and question has three
   const HintUse& hints = task.hints;
-  if (hints.shown == 0) return "";
+  int shown = hints.shown;
+  for (const HintUse::OfGroup& group : hints.groups) shown += group.shown;
+  if (shown == 0) return "";
   std::string words;
-  if (hints.of <= kOfEach) {
-    words = fmt::format("{} of {} hints used", hints.shown, hints.of);
+  if (hints.of <= kOfEach && hints.groups.empty()) {
+    words = fmt::format("{} of {} hints used", shown, hints.of);
   } else {
     const bool are_questions =
         !task.cases.empty() && std::ranges::all_of(task.cases, [](const CaseResult& one) {
           return one.name == one.group;
         });
-    words = fmt::format("{} {} used, of {} for the task and for each {}", hints.shown,
-                        hints.shown == 1 ? "hint" : "hints", kOfEach,
+    words = fmt::format("{} {} used, of {} for the task and for each {}", shown,
+                        shown == 1 ? "hint" : "hints", kOfEach,
                         are_questions ? "question" : "function");
   }
   if (hints.points > 0) {

@@ -15,6 +15,10 @@ void read_hints_of_task(const toml::table& table, const std::filesystem::path& f
   TableReader reader(table, file, fmt::format("[{}]", task.id));
   for (const auto& [key, node] : table) {
     const std::string name(key.str());
+    if (const auto code = simgpu::Code::parse(name)) {
+      task.mistake_hints[*code] = reader.text(name);
+      continue;
+    }
     const auto group = std::ranges::find(task.groups, name, &GroupSpec::name);
     if (group == task.groups.end()) {
       throw spec_error(file, node, fmt::format("task {} has no group \"{}\"", task.id, name),

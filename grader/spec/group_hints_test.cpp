@@ -47,6 +47,12 @@ TEST_F(GroupHintsTest, AFunctionHasThreeAndAnotherNone) {
   EXPECT_THAT(groups.at(1).hints, ElementsAre("what?", "so", "thus"));
 }
 
+TEST_F(GroupHintsTest, AMistakeHasOne) {
+  groups_after("[counters]\nRL0406 = 'a factor'\ngemv = ['what?', 'so', 'thus']\n");
+  EXPECT_THAT(part_.tasks.at(0).mistake_hints,
+              ElementsAre(testing::Pair(simgpu::Code("RL0406"), "a factor")));
+}
+
 TEST_F(GroupHintsTest, NoFileIsNoHints) {
   add_group_hints(folder_.path() / "none.toml", part_);
   EXPECT_THAT(part_.tasks.at(0).groups.at(0).hints, IsEmpty());
@@ -58,6 +64,8 @@ TEST_F(GroupHintsTest, ErrorsNameTheLineAndWhatToDo) {
             "question, an approach and a near-answer");
   EXPECT_EQ(error_of("[counters]\n\nconv = ['what?', 'so', 'thus']\n"),
             "hints.toml:3: task counters has no group \"conv\"; name one of gemm, gemv");
+  EXPECT_THAT(error_of("[counters]\nRL0007 = 'no code'\n"),
+              testing::HasSubstr("has no group \"RL0007\""));
   EXPECT_EQ(error_of("[count]\n"),
             "hints.toml:1: hints: unknown key `count`; known keys are counters");
 }

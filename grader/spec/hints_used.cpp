@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdint>
 
 #include "grader/spec/files.h"
@@ -21,6 +22,10 @@ std::string hints_name(const TaskSpec& task, const GroupSpec& group) {
   return task.id + "/" + group.name;
 }
 
+std::string hints_name(const TaskSpec& task, simgpu::Code code) {
+  return task.id + "/" + code.text();
+}
+
 std::map<std::string, int> hints_in(const std::string& text, const PartSpec& part) {
   if (text.size() > kLargestHints) return {};
   try {
@@ -34,6 +39,14 @@ std::map<std::string, int> hints_in(const std::string& text, const PartSpec& par
     for (const TaskSpec& task : part.tasks) {
       take(hints_name(task), task.hints);
       for (const GroupSpec& group : task.groups) take(hints_name(task, group), group.hints);
+    }
+    for (const auto& [key, node] : table) {
+      const std::string name(key.str());
+      const bool is_of_mistake = std::ranges::any_of(part.tasks, [&](const TaskSpec& task) {
+        const auto code = simgpu::Code::parse(name.substr(name.rfind('/') + 1));
+        return code && name == hints_name(task, *code);
+      });
+      if (is_of_mistake && node.value_exact<std::int64_t>() == 1) shown[name] = 1;
     }
     return shown;
   } catch (const SpecError&) {

@@ -17,6 +17,9 @@ inline constexpr const char* kHintsUsedFile = "hints_used.toml";
 /// "counters/gemm_cost".
 std::string hints_name(const TaskSpec& task);
 std::string hints_name(const TaskSpec& task, const GroupSpec& group);
+/// The name under which it is noted that a mistake of a task had its hint: "gemv/RL0206". Such a
+/// hint is free, and of no number.
+std::string hints_name(const TaskSpec& task, simgpu::Code code);
 
 /// How many hints were shown: hints_name() -> 1 to the number that there are. What a hand-in says
 /// may be anything: a file that is too large, no TOML, or no file counts as none, as does an entry

@@ -52,6 +52,15 @@ TEST_F(HintsUsedTest, ThoseOfAGroupAreCountedApart) {
   EXPECT_THAT(read("[gemm]\nsmall = 1\n"), IsEmpty());
 }
 
+TEST_F(HintsUsedTest, ThoseOfMistakesAreKeptAndCountForNothingElse) {
+  const std::string name = hints_name(part_.tasks[0], "RL0206");
+  EXPECT_EQ(name, "gemm/RL0206");
+  write_hints_used(folder_.path(), {{name, 1}});
+  EXPECT_THAT(read_hints_used(folder_.path(), part_), ElementsAre(Pair(name, 1)));
+  EXPECT_THAT(read("\"gemm/RL0206\" = 2\n\"gemm/RL0007\" = 1\n\"none/RL0206\" = 1\nRL0206 = 1\n"),
+              IsEmpty());
+}
+
 TEST_F(HintsUsedTest, OfAForgedFileOnlyWhatCanBeCounts) {
   EXPECT_THAT(read("gemm = 2\nother = 1\ngemv = 4\n"), ElementsAre(Pair("gemm", 2)));
   for (const char* forged :

@@ -115,6 +115,17 @@ void check_case(const TableReader& reader, const TaskSpec& task, const CaseSpec&
   }
 }
 
+/// Names of tensors' axes; a tensor of one axis has a list, too.
+std::map<std::string, std::vector<std::string>> read_axes(const toml::table& table,
+                                                          const std::filesystem::path& file) {
+  TableReader reader(table, file, "axes");
+  std::map<std::string, std::vector<std::string>> axes;
+  for (const auto& [tensor, names] : table) {
+    axes[std::string(tensor.str())] = reader.texts(std::string(tensor.str()));
+  }
+  return axes;
+}
+
 RatioHint read_ratio(const toml::table& table, const std::filesystem::path& file) {
   TableReader reader(table, file, "[[task.ratio]]");
   RatioHint hint{reader.text("result"), reader.number("ratio"), reader.text("cause")};
@@ -360,6 +371,7 @@ TaskSpec read_task(const toml::table& table, const std::filesystem::path& file) 
   complete_groups(task);  // timed cases may name what follows from the cases
   reader.each("ratio",
               [&](const toml::table& inner) { task.ratios.push_back(read_ratio(inner, file)); });
+  reader.maybe("axes", [&](const toml::table& inner) { task.axes = read_axes(inner, file); });
   reader.each("speed", [&](const toml::table& inner) {
     SpeedSpec speed = read_speed(inner, file, task);
     if (std::ranges::find(task.speeds, speed.name, &SpeedSpec::name) != task.speeds.end()) {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -128,10 +129,14 @@ struct TaskSpec {
   /// Of CUDA: "cublas" and "nvrtc" are linked, "cupti" may be loaded at run time.
   std::vector<std::string> libraries;
   std::vector<std::string> hints;  ///< three, from a question to a near-answer
-  std::vector<GroupSpec> groups;   ///< in the order of every report; a loaded task has at least one
+  /// A hint for each of some mistakes, which comes before those.
+  std::map<simgpu::Code, std::string> mistake_hints = {};
+  std::vector<GroupSpec> groups;  ///< in the order of every report; a loaded task has at least one
   std::vector<CaseSpec> cases;
   int hidden_elsewhere = 0;  ///< cases that the class's grading has, and this copy does not
   std::vector<RatioHint> ratios;
+  /// By tensor: names of its axes, outermost first, for messages: "token", "channel".
+  std::map<std::string, std::vector<std::string>> axes = {};
   std::vector<QuestionSpec> questions;  ///< `answers` tasks
   double hand_points = 0;  ///< `worklog` tasks: given by hand, not part of the task's maximum
   std::vector<SpeedSpec> speeds;  ///< timed cases, in the order of every report

@@ -9,6 +9,7 @@
 
 #include "grader/spec/gpu_user.h"
 #include "grader/spec/ladder.h"
+#include "grader/spec/line_cost.h"
 #include "grader/spec/seed.h"
 #include "simgpu/codes/code.h"
 
@@ -154,13 +155,21 @@ struct Timing {
   std::uint64_t kernels = 0;                 ///< that ran, those of graphs included
   std::optional<std::uint64_t> peak_memory;  ///< see CaseResult::peak_memory
   std::optional<Measured> measured;          ///< nothing of a modelled time
+  SourceCosts costs;                         ///< of a task's first timing; not in its evidence
 };
 
 /// Hints of a task that the student was shown.
 struct HintUse {
-  int shown = 0;
-  int of = 0;         ///< that there are
-  double points = 0;  ///< taken from the score for them; 0 unless the course says so
+  /// Those for one of the task's functions or questions.
+  struct OfGroup {
+    std::string name;
+    int shown = 0;
+    int of = 0;
+  };
+  int shown = 0;                     ///< of those for the task as a whole
+  int of = 0;                        ///< that there are
+  double points = 0;                 ///< taken from the score for them; 0 unless the course says so
+  std::vector<OfGroup> groups = {};  ///< that have hints of their own
 };
 
 /// A counter, or what is made of several, that differs from the last run.

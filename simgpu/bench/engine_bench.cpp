@@ -9,6 +9,7 @@
 
 #include "simgpu/exec/engine.h"
 #include "simgpu/isa/lowered.h"
+#include "simgpu/provenance/provenance.h"
 #include "simgpu/ptx/parser.h"
 #include "specs/gpu_spec.h"
 
@@ -30,6 +31,7 @@ struct Settings {
   bool checkers = false;
   unsigned workers = 1;
   bool sampled = false;
+  bool followed = false;  ///< which loads go into each value
 };
 
 EngineOptions options_of(const Settings& settings) {
@@ -77,17 +79,20 @@ void run_gemm(benchmark::State& state, const char* kernel, const Settings& setti
   request.parameters = parameters;
   request.resident_blocks = 216;
   request.l1_bytes_per_block = 64 << 10;
-  const EngineOptions options = options_of(settings);
+  EngineOptions options = options_of(settings);
   const gpu_spec::GpuSpec gpu = gpu_spec::load(SIMGPU_BENCH_GPU);
   std::uint64_t instructions = 0;
   std::uint64_t tensor_instructions = 0;
   for (auto _ : state) {
+    Provenance provenance;
+    if (settings.followed) options.observer = &provenance;
     const LaunchResult result = execute(*program, request, memory, gpu, options);
     if (result.status != LaunchStatus::ok) state.SkipWithError("the kernel failed");
     instructions += result.counters.warp_instructions;
     const auto tensor = result.counters.instructions_by_class.find("tensor");
     if (tensor != result.counters.instructions_by_class.end())
       tensor_instructions += tensor->second;
+    if (settings.followed) state.counters["bytes"] = static_cast<double>(provenance.bytes());
   }
   state.counters["warp_instructions/s"] =
       benchmark::Counter(static_cast<double>(instructions), benchmark::Counter::kIsRate);
@@ -97,6 +102,7 @@ void run_gemm(benchmark::State& state, const char* kernel, const Settings& setti
 
 constexpr Settings kPlain{};
 constexpr Settings kChecked{.checkers = true};
+constexpr Settings kFollowed{.checkers = true, .followed = true};
 
 BENCHMARK_CAPTURE(run_gemm, tiled, "tiled_sgemm", kPlain)->Arg(256)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(run_gemm, tiled_checked, "tiled_sgemm", kChecked)
@@ -119,6 +125,25 @@ BENCHMARK_CAPTURE(run_gemm, tiled_checked_two_workers, "tiled_sgemm",
     ->UseRealTime()
     ->MeasureProcessCPUTime()
     ->Iterations(1);
+
+BENCHMARK_CAPTURE(run_gemm, tiled_followed, "tiled_sgemm", kFollowed)
+    ->Arg(64)
+    ->Arg(128)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(run_gemm, tiled_small_checked, "tiled_sgemm", kChecked)
+    ->Arg(64)
+    ->Arg(128)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(run_gemm, naive_followed, "naive_sgemm", kFollowed)
+    ->Arg(64)
+    ->Arg(128)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(run_gemm, mma_followed, "mma_gemm", kFollowed, kTensorBlock)
+    ->Arg(128)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(run_gemm, mma_small_checked, "mma_gemm", kChecked, kTensorBlock)
+    ->Arg(128)
+    ->Unit(benchmark::kMillisecond);
 
 BENCHMARK_CAPTURE(run_gemm, mma, "mma_gemm", kPlain, kTensorBlock)
     ->Arg(512)

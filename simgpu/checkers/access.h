@@ -85,6 +85,8 @@ enum class LaneFault : std::uint8_t {
   not_at_barrier,  ///< a barrier of the block that lanes of a warp leave out
 };
 
+inline constexpr std::uint32_t kNoBranch = 0xffffffff;
+
 /// What a checker reports, in terms of the lowered program; the launch turns it into a
 /// simgpu::Finding (source line, demangled names, thread index from lane).
 struct RawFinding {
@@ -107,7 +109,10 @@ struct RawFinding {
   // Of RL0305, where `address` is the lane that is asked or waited for.
   LaneFault lane_fault = LaneFault::unnamed_source;
   std::uint8_t lanes_here = 0, lanes_running = 0;
-  bool unless_returned = false;  ///< see Finding
+  std::uint32_t parted_pc = kNoBranch;  ///< the branch at which the lanes parted, where it is known
+  bool unless_returned = false;         ///< see Finding
+  /// Of a read of what nothing has written: the first such byte, from `address` on, and how many.
+  std::uint8_t unwritten_first = 0, unwritten_count = 0;
   std::uint64_t occurrences = 1;
 };
 

@@ -152,9 +152,10 @@ void BlockCheckers::begin_block(std::uint64_t block, std::uint32_t shared_bytes,
 }
 
 /// A load's value may be dropped, what an atomic reads is used.
-void BlockCheckers::note_unwritten(AccessKind kind, const RawFinding& finding,
-                                   std::uint16_t bytes) {
+void BlockCheckers::note_unwritten(AccessKind kind, RawFinding finding, std::uint16_t bytes) {
   std::vector<Unwritten>& unwritten = state_->unwritten;
+  finding.unwritten_first = static_cast<std::uint8_t>(std::countr_zero(bytes));
+  finding.unwritten_count = static_cast<std::uint8_t>(std::popcount(bytes));
   if (kind != AccessKind::load) return state_->findings.add(finding);
   if (unwritten.empty()) {
     unwritten.push_back({finding, {}});

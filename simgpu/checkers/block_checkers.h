@@ -98,7 +98,7 @@ class BlockCheckers {
  private:
   void check_array(const WarpAccess& access, const AccessFacts& facts,
                    const std::optional<std::int64_t>& stride);
-  void note_unwritten(AccessKind kind, const RawFinding& finding, std::uint16_t bytes);
+  void note_unwritten(AccessKind kind, RawFinding finding, std::uint16_t bytes);
   void add_unwritten();
 
   struct State;

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdio>
 #include <fstream>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -47,6 +48,28 @@ TEST(SimgpuCliTest, ExitsWithTheCodeOfTheProgram) {
   EXPECT_EQ(simgpu("run -- /bin/true").code, 0);
   EXPECT_EQ(simgpu("run -- /bin/sh -c 'exit 7'").code, 7);
   EXPECT_EQ(simgpu("run -- /bin/sh -c 'kill -9 $$'").code, 128 + 9);
+}
+
+/// The lines of a test program's source that end in a comment of one word, by that word.
+std::map<std::string, int> marked_lines(const std::string& file) {
+  std::map<std::string, int> lines;
+  std::ifstream source(file);
+  int number = 0;
+  for (std::string line; std::getline(source, line);) {
+    ++number;
+    const std::size_t comment = line.rfind("  // ");
+    if (comment != std::string::npos) lines[line.substr(comment + 5)] = number;
+  }
+  return lines;
+}
+
+TEST(SimgpuCliTest, TellsTheLineOfEachCallOfHostCodeThatIsWrong) {
+  const std::string file = ROOFLAB_SOURCE_DIR "/simgpu/cli/testdata/host_mistakes.cu";
+  for (const auto& [name, line] : marked_lines(file)) {
+    const Ran ran = simgpu("run -- '" ROOFLAB_BINARY_DIR "/cuda/host_mistakes' " + name);
+    EXPECT_THAT(ran.text, HasSubstr("host_mistakes.cu:" + std::to_string(line))) << name;
+    EXPECT_THAT(ran.text, HasSubstr("\n" + std::to_string(line) + " | ")) << name;
+  }
 }
 
 /// Runs vector_add, then waits for a minute, and gets `signal` meanwhile.

@@ -19,10 +19,12 @@
 
 #include "simgpu/cli/explore.h"
 #include "simgpu/cli/guest_program.h"
+#include "simgpu/cli/host_tool.h"
 #include "simgpu/cli/report_file.h"
 #include "simgpu/cli/story.h"
 #include "simgpu/cli/trace_file.h"
 #include "simgpu/device/device_process.h"
+#include "simgpu/host_code/host_lines.h"
 #include "simgpu/machine_code/assembler.h"
 #include "simgpu/model/explanation.h"
 #include "simgpu/replay/names.h"
@@ -99,6 +101,9 @@ void explain(const simgpu::Activity& activity, int sm_count) {
       kernels, [](const auto* a, const auto* b) { return a->time.total_us > b->time.total_us; });
   for (const simgpu::KernelRecord* kernel : kernels) {
     std::fputs(simgpu::explain_in_words(*kernel, sm_count).c_str(), stderr);
+    if (const simgpu::LineTable* const table = simgpu::lines_of(activity, *kernel)) {
+      std::fputs(simgpu::cli::hottest_lines(*table).c_str(), stderr);
+    }
   }
 }
 
@@ -194,6 +199,7 @@ int run(const Options& options) {
       .gpu = places.specifications / (gpu.id + ".toml"),
       .checkers = checkers,
       .sampled = options.sample,
+      .lines = options.explain || !options.report.empty(),
       .instruction_budget = options.instruction_budget,
       .warp_limit_us = 1000 * options.warp_limit_ms,
       .host_call_limit = options.host_call_limit,
@@ -205,6 +211,8 @@ int run(const Options& options) {
   // Whoever is killed had no time to free anything.
   if (checkers && !end.by_signal && !end.interrupted) device.report_end();
   simgpu::Activity activity = end.interrupted ? collect_soon(device) : device.collect();
+  simgpu::host_code::name_host_lines(activity, {simgpu::cli::program_file(options.command.front())},
+                                     simgpu::cli::run_tool, simgpu::cli::is_own_source);
   simgpu::settle_by_source(activity.findings, simgpu::cli::source_text);
   if (!checkers) keep_what_is_no_check(activity.findings);
   std::fputs(simgpu::cli::tell_all(activity.findings).c_str(), stderr);

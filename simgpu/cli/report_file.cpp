@@ -7,24 +7,15 @@
 #include <stdexcept>
 #include <system_error>
 
+#include "simgpu/cli/calls_json.h"
 #include "simgpu/cli/dim3_json.h"
+#include "simgpu/cli/lines_json.h"
 #include "simgpu/model/explanation.h"
 
 namespace simgpu::cli {
 namespace {
 
 using nlohmann::json;
-
-json calls_json(const std::vector<InlinedCall>& calls) {
-  json list = json::array();
-  for (const InlinedCall& call : calls) {
-    list.push_back({{"function", call.function},
-                    {"file", call.file},
-                    {"line", call.line},
-                    {"column", call.column}});
-  }
-  return list;
-}
 
 json site_json(const AccessSite& site) {
   return {{"file", site.file},
@@ -46,6 +37,9 @@ json finding_json(const Finding& finding) {
   entry["message"] = finding.message;
   entry["occurrences"] = finding.occurrences;
   if (finding.other) entry["other"] = site_json(*finding.other);
+  for (const SourceNote& note : finding.also) {
+    entry["also"].push_back({{"file", note.file}, {"line", note.line}, {"text", note.text}});
+  }
   return entry;
 }
 
@@ -62,7 +56,7 @@ json explanation_json(const KernelRecord& kernel, int sm_count) {
           {"waves", why.waves}};
 }
 
-json kernel_json(const KernelRecord& kernel, int sm_count) {
+json kernel_json(const KernelRecord& kernel, int sm_count, LinesJson& lines) {
   return {{"name", kernel.name},
           {"correlation", kernel.correlation},
           {"stream", kernel.stream},
@@ -86,7 +80,8 @@ json kernel_json(const KernelRecord& kernel, int sm_count) {
           {"failed", kernel.failed},
           {"sampled", kernel.sampled},
           {"sampled_blocks", kernel.sampled_blocks},
-          {"counters", nsight_counters(kernel)}};
+          {"counters", nsight_counters(kernel)},
+          {"lines", lines.of(kernel)}};
 }
 
 json memory_json(const MemoryRecord& record) {
@@ -122,8 +117,9 @@ std::string report_json(const Activity& activity, const gpu_spec::GpuSpec& gpu) 
   for (const Finding& finding : activity.findings) {
     document["findings"].push_back(finding_json(finding));
   }
+  LinesJson lines(activity);
   for (const KernelRecord& kernel : activity.kernels) {
-    document["kernels"].push_back(kernel_json(kernel, gpu.sm_count));
+    document["kernels"].push_back(kernel_json(kernel, gpu.sm_count, lines));
   }
   for (const MemoryRecord& record : activity.memory) {
     document["memory"].push_back(memory_json(record));

@@ -6,10 +6,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <span>
 #include <sstream>
 #include <string_view>
 
 #include "simgpu/memory/descriptor.h"
+#include "simgpu/model/line_words.h"
 
 namespace simgpu::cli {
 namespace {
@@ -75,6 +77,26 @@ std::string calls(const AccessSite& site) {
   return text;
 }
 
+std::string of_kernel(const Finding& finding) {
+  return finding.kernel.empty() ? std::string() : ", kernel " + printable(finding.kernel);
+}
+
+/// The further lines that a finding leads to.
+std::string other_lines(const Finding& finding, std::size_t gutter) {
+  std::string text;
+  for (const SourceNote& note : finding.also) {
+    AccessSite site;
+    site.file = note.file;
+    site.line = note.line;
+    site.by_thread = false;
+    site.action = note.text;
+    const std::string shown = excerpt(site, gutter, "---");
+    text +=
+        shown.empty() ? fmt::format("   and {}: {}\n", place(site), printable(note.text)) : shown;
+  }
+  return text;
+}
+
 }  // namespace
 
 /// PTX may name any file as its source: opening a pipe would wait for ever, a device would not end.
@@ -96,12 +118,13 @@ std::string tell(const Finding& finding) {
   const AccessSite& where = finding.where;
   const bool on_device = where.line != 0 || !where.file.empty();
   if (on_device) {
-    story += fmt::format("  --> {}, kernel {}{}\n", place(where), printable(finding.kernel),
+    story += fmt::format("  --> {}{}{}\n", place(where), of_kernel(finding),
                          where.by_thread ? fmt::format(", block {}, thread {}",
                                                        text_of(where.block), text_of(where.thread))
                                          : std::string());
     std::uint32_t last = where.line;
     if (finding.other) last = std::max(last, finding.other->line);
+    for (const SourceNote& note : finding.also) last = std::max(last, note.line);
     const std::size_t gutter = std::to_string(last).size();
     story += excerpt(where, gutter, "^^^") + calls(where);
     if (finding.other) {
@@ -115,6 +138,7 @@ std::string tell(const Finding& finding) {
                    : other;
       story += calls(*finding.other);
     }
+    story += other_lines(finding, gutter);
   } else if (!finding.kernel.empty()) {
     story += fmt::format("  --> kernel {}\n", printable(finding.kernel));
   }
@@ -122,6 +146,9 @@ std::string tell(const Finding& finding) {
   if (finding.occurrences > 1) {
     story += fmt::format("note: this happened {} times\n", finding.occurrences);
   }
+  // What helps against a detail is another thing than what helps against the code's other findings.
+  const bool has_help = finding.detail == FindingDetail::none && *finding.code.help() != '\0';
+  if (has_help) story += fmt::format("help: {}\n", finding.code.help());
   return story;
 }
 
@@ -131,6 +158,21 @@ std::string tell_all(const std::vector<Finding>& findings) {
   for (const Finding& finding : findings) text += tell(finding) + "\n";
   return text +
          fmt::format("simgpu: {} finding{}\n", findings.size(), findings.size() == 1 ? "" : "s");
+}
+
+std::string hottest_lines(const LineTable& table) {
+  constexpr std::size_t kMost = 3;
+  constexpr double kLittle = 0.02;  // of the time
+  std::string text;
+  for (const LineRecord& line : std::span(table.lines).first(std::min(kMost, table.lines.size()))) {
+    if (table.time_us <= 0 || line.time_us < kLittle * table.time_us) break;
+    std::string source = source_line(line.file, line.line);
+    source.erase(0, std::min(source.find_first_not_of(' '), source.size()));
+    text += fmt::format("  {:>3.0f} % at {}:{}{}{}\n        {}\n",
+                        100 * line.time_us / table.time_us, printable(line.file), line.line,
+                        source.empty() ? "" : ": ", source, words_of(line));
+  }
+  return text.empty() ? text : "  hottest lines:\n" + text;
 }
 
 }  // namespace simgpu::cli

@@ -58,6 +58,37 @@ TEST_F(Story, TellsHowTheKernelCameToThePlace) {
                                        "   in store_row, called at add.cu:40:3\n"));
 }
 
+TEST_F(Story, BeginsWithTheCauseAndEndsWithWhatHelps) {
+  const std::string file = folder_ + "/add.cu";
+  std::ofstream(file) << "one\n  c[i] = a[i];\nthree\n";
+  Finding finding;
+  finding.code = "RL0305";
+  finding.kernel = "add";
+  finding.message = "Only 16 of the 32 threads reach this barrier";
+  finding.where.file = file;
+  finding.where.line = 2;
+  finding.where.by_thread = false;
+  finding.where.action = "waits here";
+  finding.also = {{file, 1, "threads that return here do not come there"}};
+  finding.occurrences = 3;
+  EXPECT_EQ(tell(finding), "error[RL0305]: Only 16 of the 32 threads reach this barrier\n  --> " +
+                               file +
+                               ":2, kernel add\n2 |   c[i] = a[i];\n  |   ^^^ waits here\n1 | one\n"
+                               "  | --- threads that return here do not come there\n"
+                               "note: this happened 3 times\nhelp: " +
+                               std::string(Code("RL0305").help()) + "\n");
+}
+
+TEST_F(Story, OfHostCodeNamesNoKernel) {
+  Finding finding;
+  finding.code = "RL0309";
+  finding.message = "64 bytes from cudaMalloc were never freed";
+  finding.where.file = folder_ + "/none.cu";
+  finding.where.line = 3;
+  finding.where.by_thread = false;
+  EXPECT_THAT(tell(finding), HasSubstr("none.cu:3\n"));
+}
+
 TEST_F(Story, NamesNoThreadWhereAWholeLaunchDidIt) {
   Finding finding;
   finding.code = "RL0315";

@@ -81,6 +81,7 @@ struct BlockTraffic::State {
   SectorCache l1;
   const std::size_t most_entries;
   LoadCountsByPc loads;  ///< of finished blocks
+  AccessCountsByPc accesses;
   std::vector<LoadsOfWarps> of_block;
   std::vector<std::uint32_t> place_of_pc;  ///< in of_block, plus one; 0: none
   LinesUnderWay under_way;
@@ -184,6 +185,7 @@ void BlockTraffic::State::load(const WarpAccess& access, const RequestSectors& r
       continue;
     }
     ++log->l1_hit_sectors;
+    ++accesses_of(accesses, access.pc).l1_hits;
     find(access.pc, line, 1U << (sector.number % kSectorsPerLine));
     if (more) append(access, sector, Kind::touch);
   }
@@ -237,9 +239,15 @@ void BlockTraffic::State::note_beyond_l1(std::uint32_t pc) {
 void BlockTraffic::State::load_words(const Requester& from, std::uint64_t offset,
                                      std::uint64_t bytes, std::uint32_t step) {
   const std::uint64_t end = offset + bytes;
+  const std::uint64_t sectors = (end - 1) / kSectorBytes - offset / kSectorBytes + 1;
   ++log->load_requests;
   ++own(from.pc).requests;
-  log->load_sectors += (end - 1) / kSectorBytes - offset / kSectorBytes + 1;
+  log->load_sectors += sectors;
+  AccessCounts& counts = accesses_of(accesses, from.pc);
+  ++counts.requests;
+  counts.sectors += sectors;
+  counts.lines += (end - 1) / kLineBytes - offset / kLineBytes + 1;
+  counts.bytes += std::uint64_t{from.bytes} * kWarpSize;
   for (std::uint64_t line_begin = offset / kLineBytes * kLineBytes; line_begin < end;
        line_begin += kLineBytes) {
     const std::uint64_t begin = std::max(offset, line_begin) - line_begin;
@@ -254,6 +262,7 @@ void BlockTraffic::State::load_words(const Requester& from, std::uint64_t offset
     const auto last_sector = static_cast<std::uint32_t>(last / kSectorBytes);
     if ((words & ~present) == 0) {  // all was read before
       log->l1_hit_sectors += last_sector - first_sector + 1;
+      counts.l1_hits += last_sector - first_sector + 1;
       find(from.pc, line_begin / kLineBytes, bit_range(first_sector, last_sector));
       continue;
     }
@@ -268,6 +277,7 @@ void BlockTraffic::State::load_words(const Requester& from, std::uint64_t offset
       const auto here = static_cast<std::uint8_t>(present >> (kWordsPerSector * i));
       if (here != 0) {
         ++log->l1_hit_sectors;
+        ++counts.l1_hits;
         find(from.pc, line_begin / kLineBytes, 1U << i);
       }
       if ((wanted & ~here) == 0) continue;
@@ -334,7 +344,12 @@ const LoadCountsByPc& BlockTraffic::loads() const { return state_->loads; }
 
 std::span<const LoadsOfWarps> BlockTraffic::loads_of_block() const { return state_->of_block; }
 
-void BlockTraffic::clear_loads() { state_->loads.clear(); }
+const AccessCountsByPc& BlockTraffic::accesses() const { return state_->accesses; }
+
+void BlockTraffic::clear_loads() {
+  state_->loads.clear();
+  state_->accesses.clear();
+}
 
 std::uint64_t BlockTraffic::take_wait() { return std::exchange(state_->longest_wait, 0); }
 
@@ -350,8 +365,16 @@ void BlockTraffic::global(const WarpAccess& access) {
   state_->begin_request(access.warp, access.slots, access.time);
   const RequestSectors request = coalesce(access);
   Log& log = *state_->log;
-  log.tag_lookups += lines_of(request);
+  const std::uint64_t lines = lines_of(request);
+  log.tag_lookups += lines;
   const std::uint64_t bytes = std::uint64_t{access.bytes} * std::popcount(access.mask);
+  if (access.kind != AccessKind::copy) {
+    AccessCounts& counts = accesses_of(state_->accesses, access.pc);
+    ++counts.requests;
+    counts.sectors += request.count;
+    counts.lines += lines;
+    counts.bytes += bytes;
+  }
   const bool strong = access.kind == AccessKind::atomic || access.orders_blocks();
   if (strong && access.kind != AccessKind::load) {
     // A release that others can see is a fence and the store after it.

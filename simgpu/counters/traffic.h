@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "simgpu/checkers/access.h"
+#include "simgpu/counters/access_counts.h"
 #include "simgpu/counters/load_counts.h"
 #include "simgpu/counters/traffic_log.h"
 #include "simgpu/report.h"
@@ -57,6 +58,8 @@ class BlockTraffic {
   /// Of all blocks that were taken since clear_loads(); what became of them in L2 is not known
   /// here.
   const LoadCountsByPc& loads() const;
+  /// Of all blocks since clear_loads(), the one that runs included.
+  const AccessCountsByPc& accesses() const;
   /// Of the block that runs, or was taken last.
   std::span<const LoadsOfWarps> loads_of_block() const;
   void clear_loads();

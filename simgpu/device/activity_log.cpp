@@ -20,6 +20,12 @@ void clip(std::string& text) {
 void clip(AccessSite& site) {
   clip(site.file);
   clip(site.action);
+  if (site.called_from.size() > kMostHostFrames) site.called_from.resize(kMostHostFrames);
+}
+
+void clip(ArrayPlace& place) {
+  clip(place.name);
+  clip(place.words);
 }
 
 bool stores_for_host(const KernelRecord& record) {
@@ -56,6 +62,14 @@ void ActivityLog::clear() {
   has_left_ = false;
 }
 
+AccessSite ActivityLog::host_site(std::string action) const {
+  AccessSite site;
+  site.action = std::move(action);
+  site.by_thread = false;
+  site.called_from = caller_;
+  return site;
+}
+
 void ActivityLog::begin_call(std::string name, double start_us) {
   call_ = {.sequence = next_sequence(),
            .name = std::move(name),
@@ -68,6 +82,11 @@ void ActivityLog::end_call(double end_us, CudaError error) {
   ApiRecord call = std::exchange(call_, {});
   call.time_us = end_us - call.start_us;
   call.error = static_cast<int>(error);
+  const bool has_failed = error != CudaError::success && error != CudaError::not_ready;
+  if (has_failed && !activity_.failed_call) {
+    activity_.failed_call =
+        FailedCall{.function = call.name, .error = name_of(error), .where = host_site()};
+  }
   if (watcher_ != nullptr) watcher_->see(call);
   // CUPTI tells `<<<>>>` from a call of cudaLaunchKernel; to who reads a trace both are a launch.
   if (call.name.starts_with("__")) call.name.erase(0, 2);
@@ -82,8 +101,35 @@ void ActivityLog::add(KernelRecord record) {
     fold(activity_.kernels.back(), record);
     return;
   }
-  if (activity_.kernels.size() == kMostRecords) record.name = kFurtherKernels;
+  if (activity_.kernels.size() == kMostRecords) {
+    record.name = kFurtherKernels;
+    record.line_table = 0;
+  }
   activity_.kernels.push_back(std::move(record));
+}
+
+std::uint32_t ActivityLog::table_like(const KernelRecord& record) const {
+  const auto same = [&](const LineTable& table) {
+    return table.time_us == record.time.total_us && table.kernel == record.name &&
+           table.grid == record.grid && table.block == record.block;
+  };
+  const auto found = std::ranges::find_if(activity_.line_tables, same);
+  if (found == activity_.line_tables.end()) return 0;
+  return static_cast<std::uint32_t>(found - activity_.line_tables.begin()) + 1;
+}
+
+std::uint32_t ActivityLog::add(LineTable table) {
+  for (LineRecord& line : table.lines) {
+    clip(line.file);
+    for (CallRecord& call : line.calls) {
+      for (InlinedCall& each : call.inlined_at) {
+        clip(each.file);
+        clip(each.function);
+      }
+    }
+  }
+  activity_.line_tables.push_back(std::move(table));
+  return static_cast<std::uint32_t>(activity_.line_tables.size());
 }
 
 void ActivityLog::add(MemoryRecord record) {
@@ -109,6 +155,8 @@ void ActivityLog::add(Finding finding) {
   clip(finding.message);
   clip(finding.where);
   if (finding.other) clip(*finding.other);
+  for (ArrayPlace& place : finding.places) clip(place);
+  for (SourceNote& note : finding.also) clip(note.file);
   const auto same = [&finding](const Finding& other) {
     const bool same_place = other.where.file == finding.where.file &&
                             other.where.line == finding.where.line &&

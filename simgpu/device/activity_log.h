@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "simgpu/device/cuda_error.h"
 #include "simgpu/report.h"
@@ -37,6 +38,11 @@ class ActivityLog {
   void clear();
   /// Records come with what issued them: the call and the graph launch under way, if any.
   void add(KernelRecord record);
+  /// The number of the table with the lines of a launch like this one; 0: there is none.
+  std::uint32_t table_like(const KernelRecord& record) const;
+  bool has_room_for_lines() const { return activity_.line_tables.size() < kMostLineTables; }
+  /// @returns its number
+  std::uint32_t add(LineTable table);
   void add(MemoryRecord record);
   /// Only for the watcher: the log itself keeps no allocations.
   void add(const AllocationRecord& record);
@@ -57,6 +63,12 @@ class ActivityLog {
   /// The call under way turns out to be another form of the function.
   void rename_call(std::string name) { call_.name = std::move(name); }
   void end_call(double end_us, CudaError error);
+
+  /// Host code's calls that led to the request under way; empty: nobody says.
+  void set_caller(std::vector<HostFrame> frames) { caller_ = std::move(frames); }
+  const std::vector<HostFrame>& caller() const { return caller_; }
+  /// The call under way as one side of a finding.
+  AccessSite host_site(std::string action = "this call") const;
 
   /// Until the next call of this, `watcher` sees what is added; null: nobody does. Bounds of the
   /// log are not the watcher's.
@@ -103,6 +115,7 @@ class ActivityLog {
   std::uint64_t graph_correlation_ = 0;
   std::uint64_t graph_launches_ = 0;
   RecordWatcher* watcher_ = nullptr;
+  std::vector<HostFrame> caller_;
 };
 
 }  // namespace simgpu

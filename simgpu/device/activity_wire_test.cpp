@@ -94,6 +94,14 @@ TEST(ActivityWireTest, RefusesWhatIsCutOffOrHasMoreBehindIt) {
   EXPECT_THROW(received(bytes), wire::MessageError);
 }
 
+TEST(ActivityWireTest, LinesArriveAsTheyWereTold) {
+  const Activity activity = filled<Activity>();
+  ASSERT_FALSE(activity.line_tables.empty());
+  const Activity arrived = received(sent(activity));
+  EXPECT_EQ(arrived.line_tables, activity.line_tables);
+  EXPECT_EQ(arrived.kernels.at(0).line_table, activity.kernels.at(0).line_table);
+}
+
 TEST(ActivityWireTest, ASampledLaunchArrivesAsOne) {
   Activity activity;
   activity.kernels.emplace_back();

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "simgpu/provenance/provenance.h"
+
 namespace simgpu {
 namespace {
 
@@ -76,7 +78,7 @@ CudaError Allocations::allocate_shared(std::uint64_t bytes, Sharing sharing, Sha
 }
 
 void Allocations::remember(std::uint64_t address, std::uint64_t bytes, const char* function) {
-  live_[address] = {bytes, function, std::nullopt, ++made_, last_kernel_};
+  live_[address] = {bytes, function, std::nullopt, ++made_, last_kernel_, log_.caller()};
   log_.add(AllocationRecord{.address = address,
                             .bytes = bytes,
                             .released = false,
@@ -97,6 +99,7 @@ CudaError Allocations::release(std::uint64_t address) {
     streams_.host_waited_for_all();
   }
   memory_.release(address);
+  if (provenance_ != nullptr) provenance_->released(address, found->second.bytes);
   log_.add(AllocationRecord{.address = address,
                             .bytes = found->second.bytes,
                             .released = true,

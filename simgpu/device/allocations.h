@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "simgpu/device/activity_log.h"
 #include "simgpu/device/cuda_error.h"
@@ -19,6 +20,8 @@
 
 namespace simgpu {
 
+class Provenance;
+
 /// What the guest has allocated, how much it may, and who made it where. What the trusted side and
 /// modules place in the device's memory is not among it.
 class Allocations {
@@ -30,6 +33,7 @@ class Allocations {
     std::optional<std::uint64_t> pool;         ///< that it came from
     std::uint64_t number = 0;                  ///< 1 for the guest's first
     std::shared_ptr<const std::string> after;  ///< the kernel launched last; null before the first
+    std::vector<HostFrame> called_from;        ///< of the call that made it
   };
 
   Allocations(const DeviceOptions& options, DeviceMemory& memory, Timeline& timeline,
@@ -56,6 +60,8 @@ class Allocations {
   void release_all();
   /// What it may allocate besides.
   std::uint64_t free_bytes() const;
+  /// Learns what is released from now on.
+  void follow(Provenance* provenance) { provenance_ = provenance; }
   /// A kernel is launched: what is allocated from now on was made behind it.
   void note_kernel(std::shared_ptr<const std::string> name) { last_kernel_ = std::move(name); }
 
@@ -78,6 +84,7 @@ class Allocations {
   std::map<std::uint64_t, Entry> live_;
   std::set<std::uint64_t> pinned_;
   std::uint64_t made_ = 0;
+  Provenance* provenance_ = nullptr;
   std::shared_ptr<const std::string> last_kernel_;
 };
 

@@ -11,6 +11,7 @@
 
 #include "simgpu/cublas/blas_kernels.h"
 #include "simgpu/cublas/blas_request.h"
+#include "simgpu/device/blas_origins.h"
 
 namespace simgpu {
 namespace {
@@ -272,6 +273,7 @@ void BlasCall::check_initialized(const Operand& operand) {
       .code = "RL0205",
       .detail = FindingDetail::operand_unwritten,
       .kernel = name_of_routine(request_),
+      .where = device_.log().host_site(),
       .name = operand.name,
       .message = fmt::format("{} is read before all of it has been written", operand.name)});
 }
@@ -414,6 +416,9 @@ CudaError BlasCall::run(double* result) {
         memory.mark_initialized(address, bytes);
       });
     }
+  }
+  if (device_.provenance() != nullptr && !device_.options().sampled) {
+    follow_routine(*device_.provenance(), request_, where.alpha, where.beta);
   }
   const bool stores = request_.result_address != 0 && !device_.options().sampled;
   if (stores && !store_result(*result)) return CudaError::invalid_value;

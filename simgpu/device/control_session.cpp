@@ -6,9 +6,11 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "simgpu/device/activity_wire.h"
 #include "simgpu/device/kernel_names.h"
+#include "simgpu/device/origins_wire.h"
 #include "simgpu/device/protocol.h"
 #include "simgpu/device/recording_wire.h"
 #include "simgpu/memory/huge_pages.h"
@@ -135,6 +137,12 @@ void ControlSession::dispatch(std::uint32_t operation, wire::Reader& reader, wir
     case ControlOperation::name_only_built_code:
       device_.modules().name_only_built_code();
       return;
+    case ControlOperation::follow_origins:
+      device_.follow_origins();
+      return;
+    case ControlOperation::origins:
+      origins(reader, writer);
+      return;
     default:
       memory_operation(static_cast<ControlOperation>(operation), reader, writer);
   }
@@ -205,6 +213,22 @@ void ControlSession::settled_from(std::uint64_t first, wire::Writer& writer) con
   const std::size_t begin = std::min<std::size_t>(first, settled.ranges.size());
   const std::size_t count = std::min(settled.ranges.size() - begin, most);
   writer.append(std::as_bytes(std::span(settled.ranges).subspan(begin, count)));
+}
+
+void ControlSession::origins(wire::Reader& reader, wire::Writer& writer) {
+  constexpr std::uint64_t kMostBytes = 16;
+  if (device_.provenance() == nullptr) {
+    throw std::runtime_error("origins were not followed; ask for that before the call");
+  }
+  std::vector<MemoryOrigin> origins;
+  while (!reader.empty()) {
+    const auto place = reader.get<protocol::OriginPlace>();
+    if (place.bytes > kMostBytes || origins.size() >= protocol::kMostOriginPlaces) {
+      throw std::runtime_error("too many bytes to ask origins of at once");
+    }
+    origins.push_back(device_.provenance()->origin_of(place.address, place.bytes));
+  }
+  send_collected(encode_origins(origins), writer);
 }
 
 void ControlSession::record(const replay::Wanted& wanted) {

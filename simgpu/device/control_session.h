@@ -36,6 +36,7 @@ class ControlSession {
   void memory_operation(protocol::ControlOperation operation, wire::Reader& reader,
                         wire::Writer& writer);
   void settled_from(std::uint64_t first, wire::Writer& writer) const;
+  void origins(wire::Reader& reader, wire::Writer& writer);
   void send_collected(std::vector<std::byte> bytes, wire::Writer& writer);
   void collect_chunk(wire::Writer& writer);
   void record(const replay::Wanted& wanted);

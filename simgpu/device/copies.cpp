@@ -8,6 +8,7 @@
 
 #include "simgpu/device/dram_rows.h"
 #include "simgpu/device/launch_choices.h"
+#include "simgpu/provenance/provenance.h"
 
 namespace simgpu {
 namespace {
@@ -108,6 +109,7 @@ CudaError Copies::begin(const CopyRequest& request, bool to_device) {
   if (bytes == 0) return CudaError::success;
   if (to_device) since_mark_.unsettle();
   if (!to_device) host_findings_.report_unwritten(request);
+  if (!to_device && provenance_ != nullptr) provenance_->host_read();
   const Picoseconds duration = transfer_time(bytes);
   const auto engine =
       to_device ? Timeline::Engine::copy_to_device : Timeline::Engine::copy_from_device;
@@ -137,6 +139,7 @@ void Copies::write_packed(const CopyRequest& request, std::uint64_t offset,
   for_each_row(request, offset, bytes.size(),
                [&](std::uint64_t address, std::uint64_t at, std::uint64_t count) {
                  memory_.write(address, bytes.subspan(at, count));
+                 if (provenance_ != nullptr) provenance_->host_wrote(address, count);
                });
 }
 
@@ -180,10 +183,13 @@ CudaError Copies::copy_on_device(const DeviceCopyRequest& request) {
         {request.destination, request.destination_pitch, request.width, request.height}, false,
         true);
   }
+  if (to_host && provenance_ != nullptr) provenance_->host_read();
   const bool has_room = has_room_to_store(request.destination, bytes);
   for (std::uint64_t row = 0; row < request.height && has_room; ++row) {
-    memory_.copy(request.destination + row * request.destination_pitch,
-                 request.source + row * request.source_pitch, request.width);
+    const std::uint64_t to = request.destination + row * request.destination_pitch;
+    const std::uint64_t from = request.source + row * request.source_pitch;
+    memory_.copy(to, from, request.width);
+    if (provenance_ != nullptr) provenance_->copied(to, from, request.width);
   }
   const std::uint64_t rows = request.height - 1;
   managed_.keep(memory_, {{request.source, request.source_pitch * rows + request.width},
@@ -228,7 +234,9 @@ CudaError Copies::fill(const FillRequest& request) {
   const bool is_free = request.value == 0 && request.element_bytes == 1 && !filled->repeats;
   const bool has_room = is_free || has_room_to_store(request.address, bytes);
   for (std::uint64_t row = 0; row < request.height && has_room; ++row) {
-    fill_row(memory_, request, request.address + row * request.pitch);
+    const std::uint64_t address = request.address + row * request.pitch;
+    fill_row(memory_, request, address);
+    if (provenance_ != nullptr) provenance_->cleared(address, request.width);
   }
   managed_.keep(memory_, {{request.address, request.pitch * (request.height - 1) + request.width}});
   const DramRows rows{request.address, request.pitch, request.width, request.height};

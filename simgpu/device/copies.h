@@ -17,6 +17,8 @@
 
 namespace simgpu {
 
+class Provenance;
+
 /// Copies and fills: their bytes, their times and their records.
 class Copies {
  public:
@@ -42,6 +44,9 @@ class Copies {
   CudaError copy_on_device(const protocol::DeviceCopyRequest& request);
   CudaError fill(const protocol::FillRequest& request);
 
+  /// Learns what is copied and filled from now on.
+  void follow(Provenance* provenance) { provenance_ = provenance; }
+
  private:
   void record(MemoryOperation operation, std::uint64_t bytes, std::uint64_t destination,
               std::uint64_t stream, Picoseconds start, Picoseconds duration);
@@ -57,6 +62,7 @@ class Copies {
   Streams& streams_;
   HostFindings& host_findings_;
   SinceMark& since_mark_;
+  Provenance* provenance_ = nullptr;
   std::uint64_t stored_to_vast_ = 0;  ///< bytes, to vast allocations
 };
 

@@ -95,6 +95,13 @@ Activity Device::collect() {
   return activity;
 }
 
+void Device::follow_origins() {
+  provenance_ = std::make_unique<Provenance>();
+  copies_.follow(provenance_.get());
+  allocations_.follow(provenance_.get());
+  launches_.observe(provenance_.get());
+}
+
 void Device::check_from_now_on(std::uint64_t instruction_budget, std::uint64_t host_call_limit) {
   options_.checkers = true;
   options_.bounds_long_launches = false;

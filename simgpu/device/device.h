@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 
 #include "simgpu/device/activity_log.h"
 #include "simgpu/device/allocations.h"
@@ -19,6 +20,7 @@
 #include "simgpu/device/streams.h"
 #include "simgpu/device/timeline.h"
 #include "simgpu/memory/device_memory.h"
+#include "simgpu/provenance/provenance.h"
 #include "simgpu/report.h"
 #include "specs/gpu_spec.h"
 
@@ -66,6 +68,12 @@ class Device {
   /// What has been done since the last mark, all of it done to its end.
   Activity collect();
 
+  /// From now on all parts say what goes into which memory: launches are executed whole, and much
+  /// more slowly.
+  void follow_origins();
+  /// nullptr before follow_origins().
+  Provenance* provenance() { return provenance_.get(); }
+
   void set_checkers(bool on) { options_.checkers = on; }
   /// Checkers watch what comes, and launches that take too long fail. All memory that there is
   /// counts as written, since nobody saw who wrote to it.
@@ -91,6 +99,7 @@ class Device {
   Copies copies_;
   Launches launches_;
   LibraryKernels library_kernels_;
+  std::unique_ptr<Provenance> provenance_;
 };
 
 }  // namespace simgpu

@@ -12,12 +12,14 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "simgpu/device/activity_wire.h"
+#include "simgpu/device/origins_wire.h"
 #include "simgpu/device/protocol.h"
 #include "simgpu/device/recording_wire.h"
 #include "simgpu/device/wire.h"
@@ -47,6 +49,7 @@ std::vector<std::string> arguments_for(const DeviceProcessOptions& options, int 
                                      std::to_string(options.workers),
                                      "--instruction-budget",
                                      std::to_string(options.instruction_budget)};
+  if (options.lines) arguments.emplace_back("--lines");
   if (!options.checkers) arguments.emplace_back("--no-checkers");
   if (options.warp_limit_us > 0) {
     arguments.emplace_back("--warp-limit-us");
@@ -200,28 +203,31 @@ struct DeviceProcess::Impl {
     return reply;
   }
 
+  std::vector<std::byte> collected(ControlOperation operation, std::span<const std::byte> payload);
+
   template <typename... Values>
   std::vector<std::byte> ask(ControlOperation operation, const Values&... values) {
     wire::Writer writer;
     (writer.put(values), ...);
     return call(operation, writer.bytes());
   }
-
-  /// What comes in several replies.
-  std::vector<std::byte> ask_for_all(ControlOperation operation) {
-    const auto reply = ask(operation);
-    wire::Reader reader(reply);
-    const auto total = reader.get<std::uint64_t>();
-    const auto first = reader.rest();
-    std::vector<std::byte> bytes(first.begin(), first.end());
-    while (bytes.size() < total) {
-      const auto more = ask(ControlOperation::collect_more);
-      if (more.empty()) fail();
-      bytes.insert(bytes.end(), more.begin(), more.end());
-    }
-    return bytes;
-  }
 };
+
+/// All of an answer that comes in pieces.
+std::vector<std::byte> DeviceProcess::Impl::collected(ControlOperation operation,
+                                                      std::span<const std::byte> payload) {
+  const auto reply = call(operation, payload);
+  wire::Reader reader(reply);
+  const auto total = reader.get<std::uint64_t>();
+  const auto first = reader.rest();
+  std::vector<std::byte> bytes(first.begin(), first.end());
+  while (bytes.size() < total) {
+    const auto more = ask(ControlOperation::collect_more);
+    if (more.empty()) fail();
+    bytes.insert(bytes.end(), more.begin(), more.end());
+  }
+  return bytes;
+}
 
 DeviceProcess::DeviceProcess(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 DeviceProcess::~DeviceProcess() = default;
@@ -364,7 +370,7 @@ void DeviceProcess::record(const replay::Wanted& wanted) {
 }
 
 replay::Recorded DeviceProcess::recorded() {
-  const std::vector<std::byte> bytes = impl_->ask_for_all(ControlOperation::recorded);
+  const std::vector<std::byte> bytes = impl_->collected(ControlOperation::recorded, {});
   try {
     return decode_recorded(bytes);
   } catch (const std::exception& error) {
@@ -373,8 +379,33 @@ replay::Recorded DeviceProcess::recorded() {
   }
 }
 
+void DeviceProcess::follow_origins() { impl_->ask(ControlOperation::follow_origins); }
+
+std::vector<MemoryOrigin> DeviceProcess::origins_of(std::span<const ByteRange> places) {
+  std::vector<MemoryOrigin> origins;
+  while (!places.empty()) {
+    const auto chunk =
+        places.first(std::min<std::size_t>(places.size(), protocol::kMostOriginPlaces));
+    wire::Writer writer;
+    for (const ByteRange& place : chunk) {
+      writer.put(protocol::OriginPlace{place.address, place.bytes});
+    }
+    const auto bytes = impl_->collected(ControlOperation::origins, writer.bytes());
+    try {
+      std::vector<MemoryOrigin> some = decode_origins(bytes);
+      if (some.size() != chunk.size()) impl_->fail();
+      std::ranges::move(some, std::back_inserter(origins));
+    } catch (const wire::MessageError& error) {
+      throw DeviceProcessError(
+          fmt::format("the device process sent broken origins: {}", error.what()));
+    }
+    places = places.subspan(chunk.size());
+  }
+  return origins;
+}
+
 Activity DeviceProcess::collect() {
-  const std::vector<std::byte> bytes = impl_->ask_for_all(ControlOperation::collect);
+  const std::vector<std::byte> bytes = impl_->collected(ControlOperation::collect, {});
   try {
     return decode_activity(bytes);
   } catch (const std::exception& error) {

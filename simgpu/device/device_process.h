@@ -7,8 +7,10 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "simgpu/machine_code/assembler.h"
+#include "simgpu/provenance/origin_report.h"
 #include "simgpu/replay/recording.h"
 #include "simgpu/report.h"
 #include "simgpu/settled_bytes.h"
@@ -30,6 +32,7 @@ struct DeviceProcessOptions {
   unsigned workers = 0;           ///< 0: one per CPU
   bool checkers = true;
   bool sampled = false;  ///< run only as many blocks of a grid as predict counters and time
+  bool lines = false;    ///< as DeviceOptions has it
   std::uint64_t instruction_budget = 20'000'000'000;  ///< these three as DeviceOptions have them
   double warp_limit_us = 0;
   bool bounds_long_launches = false;
@@ -97,6 +100,10 @@ class DeviceProcess {
   Activity collect();
   /// What is final of a call since mark() that was cut short: SinceMark::settled.
   SettledBytes settled();
+  /// What goes into which memory is followed from now on, which makes launches much slower.
+  void follow_origins();
+  /// What went into these bytes, each at most 16, of the device's memory. @returns in their order
+  std::vector<MemoryOrigin> origins_of(std::span<const ByteRange> places);
   /// Which blocks run of a launch that is bounded depends on it; the guest never learns it.
   void set_secret(std::uint64_t secret);
   /// The built library's bytes: other modules that the guest loads count as given

@@ -48,6 +48,48 @@ TEST(DeviceProcess, RefusesRangesOutsideOfAnAllocation) {
   EXPECT_THROW(device.release(address + 1), DeviceProcessError);
 }
 
+TEST(DeviceProcess, TellsOriginsOnlyWhereTheyWereFollowed) {
+  DeviceProcess device = start();
+  const std::uint64_t address = device.allocate(64, "A");
+  const std::array<ByteRange, 1> places{{{address, 4}}};
+  EXPECT_THROW(device.origins_of(places), DeviceProcessError);
+  device.follow_origins();
+  EXPECT_EQ(device.origins_of(places), std::vector<MemoryOrigin>{MemoryOrigin{}});
+  const std::array<ByteRange, 1> too_long{{{address, 64}}};
+  EXPECT_THROW(device.origins_of(too_long), DeviceProcessError);
+  const std::array<ByteRange, 1> nowhere{{{~std::uint64_t{0} - 3, 4}}};
+  EXPECT_EQ(device.origins_of(nowhere).size(), 1U);
+}
+
+TEST(DeviceProcess, FollowsWhatTheGuestCopiesAndFills) {
+  DeviceProcess device = start();
+  const std::uint64_t in = device.allocate(1024, "in"), out = device.allocate(1024, "out");
+  device.follow_origins();
+  RawGuest guest(device);
+  guest.request(GuestOperation::copy_on_device,
+                protocol::DeviceCopyRequest{.destination = out,
+                                            .destination_pitch = 1024,
+                                            .source = in,
+                                            .source_pitch = 1024,
+                                            .width = 1024,
+                                            .height = 1});
+  EXPECT_EQ(guest.answer().error, CudaError::success);
+  std::vector<ByteRange> places;
+  for (std::uint64_t i = 0; i < 256; ++i) places.push_back({out + 4 * i, 4});
+  places.push_back({out, 4});  // more than are sent at once
+  const std::vector<MemoryOrigin> copied = device.origins_of(places);
+  ASSERT_EQ(copied.size(), places.size());
+  ASSERT_EQ(copied[37].reads.size(), 1U);
+  EXPECT_EQ(copied[37].reads[0].address, in + 4 * 37);
+  EXPECT_EQ(copied[37].stores, 1U);
+  guest.request(GuestOperation::fill,
+                protocol::FillRequest{
+                    .address = out, .pitch = 1024, .width = 1024, .height = 1, .element_bytes = 1});
+  EXPECT_EQ(guest.answer().error, CudaError::success);
+  EXPECT_TRUE(device.origins_of(places)[37].reads.empty());
+  EXPECT_EQ(device.origins_of(places)[37].stores, 2U);
+}
+
 TEST(DeviceProcess, SharesAllocationsWithTheGuestByAddress) {
   DeviceProcess device = start();
   const std::uint64_t address = device.allocate(4, "A");

@@ -66,6 +66,7 @@ CudaError GuestSession::set_shared_limit(Call& call) {
   if (std::string reason = beyond_shared_memory(*kernel, bytes, device_.gpu()); !reason.empty()) {
     device_.log().add(Finding{.code = "RL0308",
                               .kernel = *kernel->display_name,
+                              .where = device_.log().host_site(),
                               .message = "cudaFuncSetAttribute was refused: " + reason});
     return CudaError::invalid_value;
   }

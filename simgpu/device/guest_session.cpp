@@ -1,5 +1,6 @@
 #include "simgpu/device/guest_session.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <optional>
@@ -55,6 +56,35 @@ class RecordedCall {
   const Timeline& timeline_;
   const GuestSession::Reply& reply_;
 };
+
+std::vector<HostFrame> frames_of(const protocol::Caller& caller) {
+  const std::size_t count = std::min<std::size_t>(caller.count, caller.frames.size());
+  return {caller.frames.begin(), caller.frames.begin() + static_cast<std::ptrdiff_t>(count)};
+}
+
+/// What of a kind that leaks are told of by kind alone a request makes, as they call it; empty for
+/// all others.
+const char* made_by(protocol::GuestOperation operation, std::span<const std::byte> payload) {
+  switch (operation) {
+    case protocol::GuestOperation::stream_create:
+      return "stream";
+    case protocol::GuestOperation::event_create:
+      return "event";
+    case protocol::GuestOperation::graph_end:
+      return "executable graph";
+    case protocol::GuestOperation::pool_create:
+      return "memory pool";
+    case protocol::GuestOperation::image_create:
+      return "texture or surface object";
+    case protocol::GuestOperation::host_call: {
+      const auto kind = wire::Reader(payload).get<protocol::HostCall>().kind;
+      if (kind == protocol::HostCallKind::create_blas_handle) return "cuBLAS handle";
+      return kind == protocol::HostCallKind::register_memory ? "registration" : "";
+    }
+    default:
+      return "";
+  }
+}
 
 /// A watcher sees what one request does, and nothing of another guest's.
 class Watching {
@@ -209,7 +239,14 @@ struct GuestSession::Operations {
 };
 
 GuestSession::Reply GuestSession::handle(std::uint32_t number, std::span<const std::byte> payload) {
-  const Operation& operation = Operations::find(number);
+  const Operation& operation = Operations::find(number & ~protocol::kWithCaller);
+  // The rest of a copy or of a graph's launch belongs to the request that began it.
+  const bool goes_on = operation.id == Id::copy_more || operation.id == Id::graph_continue;
+  if (!goes_on) device_.log().set_caller({});
+  if ((number & protocol::kWithCaller) != 0) {
+    device_.log().set_caller(frames_of(wire::Reader(payload).get<protocol::Caller>()));
+    payload = payload.subspan(sizeof(protocol::Caller));
+  }
   if (device_.host_findings().is_endless()) throw wire::MessageError("a program that does not end");
   Call call{.request = wire::Reader(payload), .answer = {}};
   call.answer.put(std::uint8_t{0});
@@ -225,6 +262,11 @@ GuestSession::Reply GuestSession::handle(std::uint32_t number, std::span<const s
     call.request.expect_end();
     if (reply.error == CudaError::invalid_resource_handle && operation.is(kNamesHandle)) {
       device_.host_findings().report_no_handle(function);
+    }
+  }
+  if (reply.error == CudaError::success) {
+    if (const char* object = made_by(operation.id, payload); *object != '\0') {
+      device_.host_objects().note_maker(object, device_.log().caller());
     }
   }
   if (record) device_.host_findings().note_call(reply.error == CudaError::not_ready);

@@ -37,6 +37,7 @@ void HostFindings::note_call(bool waits) {
   const bool too_much = since_mark_.host_work > kHostShare * options_.instruction_budget;
   if (!too_many && !too_much) return;
   log_.add(Finding{.code = "RL0319",
+                   .where = log_.host_site("the last call that was made"),
                    .message = fmt::format(
                        "The host program takes too long: {}",
                        too_many ? fmt::format("it has called the CUDA runtime {} times and has "
@@ -68,7 +69,7 @@ std::string HostFindings::describe_pointer(std::uint64_t address) const {
 }
 
 void HostFindings::report(std::string message) {
-  log_.add(Finding{.code = "RL0308", .message = std::move(message)});
+  log_.add(Finding{.code = "RL0308", .where = log_.host_site(), .message = std::move(message)});
 }
 
 void HostFindings::report_misuse(const protocol::Misuse& misuse) {
@@ -113,6 +114,7 @@ void HostFindings::report_dereference(std::uint64_t address) {
       near != nullptr && address >= near->base && address - near->base < near->bytes;
   log_.add(Finding{
       .code = "RL0207",
+      .where = log_.host_site("this line dereferences it"),
       .message = fmt::format(
           "host code dereferenced device pointer {:#x}{}; copy it with cudaMemcpy first", address,
           inside ? fmt::format(" (allocation of {} bytes, {})", near->bytes, near->label)
@@ -124,6 +126,7 @@ void HostFindings::report_refused(const std::string& function, bool in_part) {
   log_.add(Finding{
       .code = "RL0312",
       .detail = FindingDetail::lacks_function,
+      .where = log_.host_site(),
       .message = in_part
                      ? fmt::format("the program calls {} in a way that the simulated GPU does not "
                                    "have; the program's error output says which",
@@ -158,7 +161,9 @@ void HostFindings::report_bad_free(std::uint64_t address) {
 
 void HostFindings::note_unasked_launch(CudaError error) {
   if (error == CudaError::success || fault_.is_raised()) return;
-  if (!unasked_) unasked_ = UnaskedLaunch{error, checked_kernel_, 0};
+  if (!unasked_) {
+    unasked_ = UnaskedLaunch{error, checked_kernel_, 0, log_.host_site("this launch failed")};
+  }
   ++unasked_->count;
 }
 
@@ -168,6 +173,7 @@ void HostFindings::report_unasked() {
       unasked_->count > 1 ? fmt::format(", {} times", unasked_->count) : std::string();
   log_.add(Finding{.code = "RL0314",
                    .kernel = unasked_->kernel,
+                   .where = unasked_->where,
                    .message = fmt::format(
                        "a launch failed with {}{}, and the program never asked: it goes on as if "
                        "the kernel had run",
@@ -189,6 +195,7 @@ void HostFindings::report_unwritten(const protocol::CopyRequest& request) {
   const std::uint64_t bytes = request.width * request.height;
   if (all.longest < kNoPadding && all.bytes < bytes) return;
   log_.add(Finding{.code = "RL0205",
+                   .where = log_.host_site("this copy"),
                    .message = fmt::format(
                        "a copy from the device takes {} bytes, and nothing has written to {} of "
                        "them; the first is {}",

@@ -60,6 +60,7 @@ class HostFindings {
     CudaError error = CudaError::success;
     std::string kernel;
     std::uint64_t count = 0;
+    AccessSite where;  ///< the first one
   };
 
   /// Tells of misuse that has no code of its own.

@@ -26,4 +26,19 @@ double HostObjects::note(const protocol::HostCall& call) {
   }
 }
 
+void HostObjects::note_maker(std::string_view object, const std::vector<HostFrame>& called_from) {
+  const auto known = makers_.find(object);
+  if (known == makers_.end()) {
+    makers_.emplace(object, called_from);
+  } else if (known->second != called_from) {
+    known->second.reset();
+  }
+}
+
+std::vector<HostFrame> HostObjects::maker_of(std::string_view object) const {
+  const auto known = makers_.find(object);
+  if (known == makers_.end()) return {};
+  return known->second.value_or(std::vector<HostFrame>{});
+}
+
 }  // namespace simgpu

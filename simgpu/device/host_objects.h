@@ -2,8 +2,15 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "simgpu/device/protocol.h"
+#include "simgpu/finding.h"
 
 namespace simgpu {
 
@@ -19,6 +26,10 @@ class HostObjects {
   void begin_call() { blas_handles_of_call_ = 0; }
   /// How many graphs the guest's library keeps, from which executable ones are made.
   void note_graphs_kept(std::uint64_t count) { graphs_kept_ = count; }
+  /// A handle was made by a call of host code. @param object as leaks call it, "stream"
+  void note_maker(std::string_view object, const std::vector<HostFrame>& called_from);
+  /// The call that made all such handles; empty where several calls did, or nobody knows.
+  std::vector<HostFrame> maker_of(std::string_view object) const;
   void forget_all() { *this = {}; }
 
   std::size_t registrations() const { return registrations_; }
@@ -30,6 +41,8 @@ class HostObjects {
   std::size_t blas_handles_ = 0;
   std::size_t blas_handles_of_call_ = 0;
   std::uint64_t graphs_kept_ = 0;
+  /// By object; nullopt where several calls made some.
+  std::map<std::string, std::optional<std::vector<HostFrame>>, std::less<>> makers_;
 };
 
 }  // namespace simgpu

@@ -84,7 +84,7 @@ std::vector<HostSources::Change> HostSources::take_changed_if(const DeviceMemory
     if (!choose(read)) return false;
     if (!is_shared(read.rows, memory)) return true;
     const auto first = first_change(read, memory);
-    if (first) changes.push_back({read.rows, read.by, read.stream_number, *first});
+    if (first) changes.push_back({read.rows, read.by, read.stream_number, *first, read.where});
     return first.has_value();
   });
   return changes;

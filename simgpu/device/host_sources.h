@@ -30,12 +30,14 @@ class HostSources {
     std::uint64_t stream_number = 0;  ///< as records tell it
     StreamRaces::Node node{};
     std::vector<std::byte> bytes{};  ///< as they were when it was issued
+    AccessSite where{};              ///< the call that issued it
   };
   struct Change {
     Rows rows{};
     std::string by{};
     std::uint64_t stream_number = 0;
     std::uint64_t first = 0;  ///< byte of the rows
+    AccessSite where{};
   };
 
   /// Keeps what was just issued reads, if that is memory that the host shares. The rows are

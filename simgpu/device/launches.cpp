@@ -10,6 +10,7 @@
 #include "simgpu/device/kernel_names.h"
 #include "simgpu/device/launch_places.h"
 #include "simgpu/device/launch_rules.h"
+#include "simgpu/device/line_records.h"
 #include "simgpu/model/limiters.h"
 #include "simgpu/model/local_memory.h"
 
@@ -84,13 +85,16 @@ CudaError Launches::check(const protocol::LaunchMessage& message, std::size_t pa
   parts_.host_findings.note_checked_launch(*kernel.display_name);
   if (parameter_bytes != kernel.info->parameter_bytes) return CudaError::invalid_value;
   if (!kernel.refusal.empty()) {
-    parts_.log.add(
-        Finding{.code = "RL0312", .kernel = *kernel.display_name, .message = kernel.refusal});
+    parts_.log.add(Finding{.code = "RL0312",
+                           .kernel = *kernel.display_name,
+                           .where = parts_.log.host_site("this launch"),
+                           .message = kernel.refusal});
     return CudaError::invalid_ptx;
   }
   if (!kernel.info->unsupported.empty()) {
     parts_.log.add(Finding{.code = "RL0312",
                            .kernel = *kernel.display_name,
+                           .where = parts_.log.host_site("this launch"),
                            .message = fmt::format("the simulated GPU does not implement {}",
                                                   fmt::join(kernel.info->unsupported, ", "))});
     return CudaError::not_supported;
@@ -104,6 +108,7 @@ CudaError Launches::check(const protocol::LaunchMessage& message, std::size_t pa
   if (verdict.error != CudaError::success) {
     parts_.log.add(Finding{.code = "RL0308",
                            .kernel = *kernel.display_name,
+                           .where = parts_.log.host_site("this launch"),
                            .message = fmt::format("the launch was refused with {}: {}",
                                                   name_of(verdict.error), verdict.reason)});
   }
@@ -194,6 +199,7 @@ EngineOptions Launches::options_on(std::uint64_t stream) {
           .secret = secret_,
           .sectors = parts_.streams.watches(stream) || parts_.memory.shares_memory(),
           .places = parts_.streams.wants_places(),
+          .first_accesses = options.lines,
           .sampled = options.sampled,
           .l2_memory = &l2_memory_,
           .observer = observer_};
@@ -278,6 +284,26 @@ void Launches::tell(const LoadedKernel& kernel, const LaunchResult& result) {
   output_.append(result.printed, 0, std::min(room, result.printed.size()));
 }
 
+/// What the source lines of the launch cost.
+void Launches::tell_lines(const LoadedKernel& kernel, const LaunchResult& result,
+                          const model::Work& work, const PredictedTime& predicted,
+                          KernelRecord& record) {
+  record.line_table = parts_.log.table_like(record);
+  if (record.line_table != 0 || !parts_.log.has_room_for_lines()) return;
+  LineTable table{.kernel = record.name,
+                  .grid = record.grid,
+                  .block = record.block,
+                  .time_us = record.time.total_us,
+                  .lines = line_records({.kernel = *kernel.info,
+                                         .ptx = *kernel.ptx,
+                                         .work = work,
+                                         .predicted = predicted,
+                                         .busy_us = record.time.total_us - record.time.launch_us,
+                                         .accesses = result.accesses,
+                                         .first_accesses = result.first_accesses})};
+  if (!table.lines.empty()) record.line_table = parts_.log.add(std::move(table));
+}
+
 void Launches::finish(const LoadedKernel& kernel, const protocol::LaunchMessage& message,
                       const LaunchResult& result, const HostTraffic& host) {
   tell(kernel, result);
@@ -300,9 +326,12 @@ void Launches::finish(const LoadedKernel& kernel, const protocol::LaunchMessage&
   add_spills(kernel.spills, result.executed, kernel.spilled_bytes,
              work.blocks * work.warps_per_block, record.counters);
   add_local_traffic(model::local_shares(work), record.counters);
-  record.time = predict_time(record.counters, timed, program, timed_gpu);
+  const model::Work timed_work = model::gather(record.counters, timed, program, timed_gpu);
+  const PredictedTime predicted = predict(timed_work);
+  record.time = predicted.time;
   record.time.wave_quantisation = wave_quantisation(shape, timed_gpu);
   add_host_traffic(host, timed_gpu, record.time);
+  if (parts_.options.lines) tell_lines(kernel, result, timed_work, predicted, record);
   if (host.pinned_bytes + host.managed_bytes > 0) parts_.streams.forget_host_sources();
   record.failed = result.status != LaunchStatus::ok;
   record.sampled = result.sampled_blocks != 0;

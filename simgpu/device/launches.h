@@ -25,6 +25,7 @@
 #include "simgpu/exec/engine.h"
 #include "simgpu/exec/kernel_heap.h"
 #include "simgpu/memory/device_memory.h"
+#include "simgpu/model/time_model.h"
 #include "specs/gpu_spec.h"
 
 namespace simgpu {
@@ -92,6 +93,8 @@ class Launches {
   void finish(const LoadedKernel& kernel, const protocol::LaunchMessage& message,
               const LaunchResult& result, const HostTraffic& host);
   void tell(const LoadedKernel& kernel, const LaunchResult& result);
+  void tell_lines(const LoadedKernel& kernel, const LaunchResult& result, const model::Work& work,
+                  const PredictedTime& predicted, KernelRecord& record);
 
   const Parts parts_;
   SectorCache l2_memory_;

@@ -15,7 +15,7 @@ class LeaksByKind {
   /// @param message of the first of its kind
   template <typename Message>
   void add(std::uint64_t address, std::uint64_t bytes, std::string_view function,
-           const Message& message) {
+           const Message& message, const std::vector<HostFrame>& called_from = {}) {
     const std::pair kind{bytes, function};
     if (const auto known = leaks_.find(kind); known != leaks_.end()) {
       ++known->second.occurrences;
@@ -26,6 +26,9 @@ class LeaksByKind {
     leak.code = "RL0309";
     leak.object = fmt::format("allocation of {} bytes at {:#x}", bytes, address);
     leak.message = message();
+    leak.where.by_thread = false;
+    leak.where.action = "allocated here, and never freed";
+    leak.where.called_from = called_from;
   }
 
   void tell(ActivityLog& log) {
@@ -39,13 +42,16 @@ class LeaksByKind {
 void report_allocations(const Leftovers& left, ActivityLog& log) {
   LeaksByKind leaks;
   for (const auto& [address, allocation] : left.allocations.live()) {
-    leaks.add(address, allocation.bytes, allocation.function, [&allocation = allocation] {
-      return fmt::format(
-          "{} bytes from {} were never freed: allocation number {} of the program, made {}",
-          allocation.bytes, allocation.function, allocation.number,
-          allocation.after == nullptr ? "before the first kernel"
-                                      : "after the launch of " + *allocation.after);
-    });
+    leaks.add(
+        address, allocation.bytes, allocation.function,
+        [&allocation = allocation] {
+          return fmt::format(
+              "{} bytes from {} were never freed: allocation number {} of the program, made {}",
+              allocation.bytes, allocation.function, allocation.number,
+              allocation.after == nullptr ? "before the first kernel"
+                                          : "after the launch of " + *allocation.after);
+        },
+        allocation.called_from);
   }
   for (const std::uint64_t address : left.allocations.pinned()) {
     const Allocation* allocation = left.memory.nearest(address);
@@ -101,6 +107,9 @@ void report_handles(const Leftovers& left, ActivityLog& log) {
     leak.object = fmt::format("{} {}{}", kind.count, kind.object, kind.count == 1 ? "" : "s");
     leak.message = fmt::format("{} from {} {} never {}: {} is missing", leak.object, kind.made_by,
                                kind.count == 1 ? "was" : "were", kind.undone, kind.destroyed_by);
+    leak.where.by_thread = false;
+    leak.where.action = fmt::format("made here, and never {}", kind.undone);
+    leak.where.called_from = left.host_objects.maker_of(kind.object);
     log.add(std::move(leak));
   }
 }

@@ -71,10 +71,12 @@ std::vector<LoadedKernel> KernelReader::read(ptx::ModuleOfLines module, const Sy
     // What may not be named may not be remembered, either.
     assembled = assembler->assemble(module.text, architecture, naming == Naming::own);
   }
+  const auto text = std::make_shared<const std::string>(std::move(module.text));
   std::vector<LoadedKernel> kernels;
   for (const std::string& name : kernel_names(*program)) {
     LoadedKernel& kernel = kernels.emplace_back(unread_kernel(name, naming));
     kernel.program = program;
+    kernel.ptx = text;
     kernel.info = find_kernel(*program, name);
     estimate(kernel);
     take_figures(kernel, assembled);

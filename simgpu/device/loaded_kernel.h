@@ -22,6 +22,7 @@ struct LoadedKernel {
   // What follows is known once the kernel is read.
   std::shared_ptr<const Program> program;  ///< null until then
   const KernelInfo* info = nullptr;        ///< owned by the program
+  std::shared_ptr<const std::string> ptx;  ///< its module's, in which lines are counted
   std::string refusal;       ///< why no GPU would load it; empty when one would, or nobody knows
   bool is_estimated = true;  ///< false: its figures are ptxas's
   unsigned registers = 0;

@@ -64,6 +64,7 @@ int main(int argc, char** argv) {
   app.add_option("--memory-limit", options.memory_limit, "bytes a guest may allocate");
   app.add_flag("--no-checkers", no_checkers, "start with checkers off");
   app.add_flag("--sampled", options.sampled, "run as few blocks as predict counters and time");
+  app.add_flag("--lines", options.lines, "tell what the lines of the source cost");
   app.add_option("--ptxas", assembler.command,
                  "ptxas and what runs it, a word each; without, registers are estimated")
       ->allow_extra_args(false);

@@ -107,6 +107,20 @@ enum class GuestOperation : std::uint32_t {
   count,
 };
 
+/// Bytes of which the trusted side asks what went into them, at most 16.
+struct OriginPlace {
+  std::uint64_t address = 0, bytes = 0;
+};
+inline constexpr std::size_t kMostOriginPlaces = 256;
+/// In the tag of a guest's request: a Caller comes before its payload.
+inline constexpr std::uint32_t kWithCaller = 1U << 31;
+/// The calls of host code that led to a request, as the guest says. See HostFrame.
+struct Caller {
+  std::uint32_t count = 0;
+  std::uint32_t padding = 0;
+  std::array<HostFrame, kMostHostFrames> frames{};
+};
+
 enum class ControlOperation : std::uint32_t {
   hello = 1,
   connect_guest,
@@ -129,8 +143,10 @@ enum class ControlOperation : std::uint32_t {
   callers_work,         ///< u8 alone, ByteRange …: Device::note_callers_work()
   name_only_built_code,
   check_from_now_on,  ///< u64 instruction budget, u64 host call limit
-  record,             ///< replay::Wanted: of the launches from now on
-  recorded,           ///< u64 size, and replay::Recorded as far as it fits; then collect_more
+  follow_origins,
+  origins,   ///< OriginPlace …, at most kMostOriginPlaces: as collect, of MemoryOrigin
+  record,    ///< replay::Wanted: of the launches from now on
+  recorded,  ///< u64 size, and replay::Recorded as far as it fits; then collect_more
   count,
 };
 

@@ -144,6 +144,7 @@ Finding StreamRaces::off_the_callers_stream(const Work& earlier, const Work& lat
     race.where = site_of(*work.kernel, starts_early ? conflict.later_pc : conflict.earlier_pc);
   }
   race.where.by_thread = false;
+  race.where.called_from = work.called_from;
   race.where.writes = writes && !work.frees;
   race.stream = StreamConflict{.work = work.kind,
                                .on_default_stream = work.stream_number == 0,
@@ -177,6 +178,7 @@ Finding StreamRaces::finding(const Work& earlier, const Work& later, const Confl
     AccessSite at;
     if (work.kernel != nullptr) at = site_of(*work.kernel, pc);
     at.by_thread = false;
+    at.called_from = work.called_from;
     at.writes = writes && !work.frees;
     const std::string where =
         of_graph ? "a node of a graph" : "on " + stream_in_words(work.stream_number);

@@ -46,6 +46,7 @@ class StreamRaces {
     // Of everything else.
     std::vector<Range> ranges{};
     Node node = Node();
+    std::vector<HostFrame> called_from{};  ///< the call that issued it
     bool frees = false;  ///< the memory is anybody's afterwards: nothing else is kept of it
     /// The caller's, before or behind the program's function, on the stream that it was given.
     bool of_caller = false;

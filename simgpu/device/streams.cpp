@@ -71,6 +71,7 @@ Picoseconds Streams::issue(std::uint64_t stream, Timeline::Engine engine, Picose
 void Streams::note_work(StreamRaces::Work work) {
   work.stamp = timeline_.last_stamp();
   work.node = node_;
+  if (!work.of_caller) work.called_from = log_.caller();
   work.stream_number = timeline_.stream_number(work.stamp.stream);
   const auto against = watches_all() ? StreamRaces::Against::all : StreamRaces::Against::callers;
   for (Finding& race : stream_races_.add(std::move(work), timeline_.order(), memory_, against)) {
@@ -148,7 +149,8 @@ void Streams::keep_source(const HostSources::Rows& rows, std::string by) {
                      .by = std::move(by),
                      .stamp = stamp,
                      .stream_number = timeline_.stream_number(stamp.stream),
-                     .node = node_},
+                     .node = node_,
+                     .where = log_.host_site("the copy that may still read it")},
                     memory_);
 }
 
@@ -156,6 +158,7 @@ void Streams::report(const std::vector<HostSources::Change>& changes) {
   for (const HostSources::Change& change : changes) {
     log_.add(Finding{
         .code = "RL0320",
+        .where = change.where,
         .message = fmt::format(
             "the host writes to memory while {}, which reads it, may still be under way "
             "on {}: nothing has waited for that, and byte {} of {} is not what it "

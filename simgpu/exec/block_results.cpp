@@ -118,6 +118,8 @@ void fill_result(const LaunchContext& launch, const CounterSums& sums,
                  const BlockWeights::Weight& busiest_sm, LaunchResult& result) {
   result.executed = by_instruction(launch.kernel, sums);
   add_counters(launch.kernel, result.executed, sums.memory, result.counters);
+  result.accesses = accesses_by_instruction(launch.kernel, sums);
+  result.first_accesses = first_by_instruction(launch.kernel, sums.first);
   add_loads(result.loads, sums.loads);
   result.asked_for_work = has_asked_for_work(launch, result);
   BlockWeights weights = sums.weights;

@@ -175,6 +175,7 @@ void BlockRunner::report_too_long() const {
 void BlockRunner::clear_counts() {
   counts_.clear();
   block_.counted = {};
+  block_.sites.clear_counts();
   block_.traffic.clear_loads();
 }
 

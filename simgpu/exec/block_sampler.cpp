@@ -71,7 +71,7 @@ const BlockProfile& BlockSampler::profile(std::uint64_t block) {
   if (auto findings = runner_.take_findings(); !findings.empty()) {
     findings_[block] = std::move(findings);
   }
-  BlockProfile profile{CounterSums(launch_.kernel.code.size()), runner_.take_traffic()};
+  BlockProfile profile{CounterSums(launch_.kernel), runner_.take_traffic()};
   profile.slots = runner_.counts().last_weight().slots;
   profile.sums.add(runner_);
   const TrafficLog& log = *profile.log;

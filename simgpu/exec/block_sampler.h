@@ -52,6 +52,7 @@ class BlockSampler {
   /// Decides which further blocks are run to see whether they do what others tell.
   std::uint64_t secret() const { return launch_.secret; }
   std::uint32_t shared_bytes() const { return runner_.block().memory.shared_bytes(); }
+  const FirstAccesses& first_accesses() const { return runner_.block().sites.first(); }
   /// In order of blocks.
   std::vector<RawFinding> findings() const;
 

@@ -185,6 +185,7 @@ class BoundingBlocks {
   }
   const BlockProfile& profile(std::uint64_t block) { return sampler_.profile(block); }
   std::uint64_t work() const { return sampler_.work(); }
+  const FirstAccesses& first_accesses() const { return sampler_.first_accesses(); }
   /// Writes what whole blocks stored to memory that is as it was before the launch.
   SettledBytes settle() const {
     if (sampler_.any_conflict()) return {};
@@ -263,6 +264,7 @@ LaunchResult bounds_of(const LaunchContext& launch, BoundingBlocks& ran,
     count = static_cast<std::int64_t>(static_cast<double>(count) * times);
   }
   set_counters(launch.kernel, total, result);
+  result.first_accesses = first_by_instruction(launch.kernel, ran.first_accesses());
   result.balance =
       balance_of(launch.kernel, weights, issue_slots(total), warps_of_grid(launch.request));
   // What reaches DRAM does not grow with the blocks: they may all read the same.
@@ -391,6 +393,7 @@ bool is_hollow(const LaunchContext& launch, const LaunchResult& result) {
 void forget_work(LaunchResult& result) {
   result.counters = {};
   result.loads.clear();
+  result.accesses.clear();
   result.balance = {};
   std::ranges::fill(result.executed, ExecutionCount{});
 }

@@ -1,5 +1,7 @@
 #include "simgpu/exec/counter_sums.h"
 
+#include <algorithm>
+
 #include "simgpu/exec/block_runner.h"
 
 namespace simgpu {
@@ -45,6 +47,33 @@ void CounterSums::add(BlockRunner& runner) {
   memory += runner.block().counted;
   add_loads(loads, runner.block().traffic.loads());
   weights.add_times(counts.weights(), 1);
+  keep_first(first, runner.block().sites.first());
+  const std::vector<AccessCounts>& of_sites = runner.block().sites.counts();
+  const AccessCountsByPc& global = runner.block().traffic.accesses();
+  const std::vector<std::uint32_t>& sites = runner.block().launch.kernel.memory_sites;
+  for (std::size_t i = 0; i < sites.size(); ++i) {
+    accesses[i] += of_sites[i];
+    if (sites[i] < global.size()) accesses[i] += global[sites[i]];
+  }
+}
+
+FirstAccesses first_by_instruction(const LoweredKernel& kernel, const FirstAccesses& first) {
+  FirstAccesses by_pc;
+  for (std::size_t i = 0; i < first.size(); ++i) {
+    if (!first[i]) continue;
+    by_pc.resize(std::max<std::size_t>(by_pc.size(), kernel.memory_sites[i] + 1));
+    by_pc[kernel.memory_sites[i]] = first[i];
+  }
+  return by_pc;
+}
+
+AccessCountsByPc accesses_by_instruction(const LoweredKernel& kernel, const CounterSums& sums) {
+  AccessCountsByPc accesses;
+  for (std::size_t i = 0; i < kernel.memory_sites.size(); ++i) {
+    if (sums.accesses[i] == AccessCounts{}) continue;
+    accesses_of(accesses, kernel.memory_sites[i]) = sums.accesses[i];
+  }
+  return accesses;
 }
 
 std::vector<ExecutionCount> by_instruction(const LoweredKernel& kernel, const CounterSums& sums) {

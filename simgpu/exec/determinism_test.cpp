@@ -2,6 +2,7 @@
 
 #include <numeric>
 
+#include "simgpu/exec/accesses_testing.h"
 #include "simgpu/exec/engine_testing.h"
 
 /// The same result, bit for bit, for any number of workers.
@@ -29,6 +30,8 @@ void expect_same(const Outcome& a, const Outcome& b) {
   EXPECT_EQ(x.dram_write_bytes, y.dram_write_bytes);
   EXPECT_EQ(x.divergent_branches, y.divergent_branches);
   EXPECT_EQ(a.result.loads, b.result.loads);
+  EXPECT_EQ(a.result.accesses, b.result.accesses);
+  if (a.result.status == LaunchStatus::ok) expect_accesses_add_up(a.result);
   ASSERT_EQ(a.result.findings.size(), b.result.findings.size());
   for (std::size_t i = 0; i < a.result.findings.size(); ++i) {
     const Finding& f = a.result.findings[i];

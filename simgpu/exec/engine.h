@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "simgpu/checkers/access.h"
+#include "simgpu/counters/access_counts.h"
+#include "simgpu/counters/first_access.h"
 #include "simgpu/counters/load_counts.h"
 #include "simgpu/counters/traffic_log.h"
 #include "simgpu/exec/block_weights.h"
@@ -53,6 +55,8 @@ struct EngineOptions {
   bool sectors = false;
   /// LaunchResult::places are wanted.
   bool places = false;
+  /// LaunchResult::first_accesses are wanted.
+  bool first_accesses = false;
   /// Where a few blocks tell what all do, run only those: right counters, incomplete memory.
   bool sampled = false;
   /// L2Cache::storage() that launches one after the other use; nullptr: each gets its own, which
@@ -92,6 +96,8 @@ struct LaunchResult {
   KernelCounters counters;
   std::vector<ExecutionCount> executed;  ///< by instruction
   LoadCountsByPc loads;                  ///< by instruction too
+  AccessCountsByPc accesses;             ///< likewise
+  FirstAccesses first_accesses;          ///< likewise; only when asked for
   WorkBalance balance;
   /// Every block may have asked an atomic which work is its own, so that the order in which blocks
   /// ran is what made `balance` as it is.

@@ -31,6 +31,9 @@ void FailureReporter::fail(const Lowered* in, const Warp& warp, unsigned lane,
   finding.where.thread = position_.thread(warp.index, lane);
   finding.where.warp = warp.index;
   finding.where.action = std::move(failure.action);
+  if (failure.place.array.space != ArraySpace::none) {
+    finding.places.push_back(std::move(failure.place.array));
+  }
   finding.object = std::move(failure.place.words);
   finding.name = std::move(failure.place.name);
   finding.message = std::move(failure.message);

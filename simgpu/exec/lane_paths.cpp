@@ -63,6 +63,23 @@ bool only_stores_and_exits(const LoweredKernel& kernel, std::uint32_t index) {
   return index == kNowhere || ahead_of(kernel, index, true) == Ahead::exit;
 }
 
+std::uint32_t branch_around(const LoweredKernel& kernel, std::uint32_t place) {
+  std::uint32_t branch = kNowhere, innermost = 0;
+  for (const Lowered& in : kernel.code) {
+    if (in.run != hidden::kBranch) continue;
+    const bool skips = in.index < place && in.target > place && in.reconvergence > place;
+    const bool falls_in =
+        in.index < place && in.target <= place && in.target > in.index && in.reconvergence > place;
+    const bool goes_round = in.index > place && in.target <= place;
+    if (!skips && !falls_in && !goes_round) continue;
+    const std::uint32_t begin = goes_round ? in.target : in.index;
+    if (branch != kNowhere && begin < innermost) continue;
+    innermost = begin;
+    branch = in.index;
+  }
+  return branch;
+}
+
 std::uint32_t first_effect(const LoweredKernel& kernel, std::uint32_t index) {
   std::uint32_t at = index;
   ahead_of(kernel, at);

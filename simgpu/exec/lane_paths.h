@@ -13,6 +13,9 @@ bool only_exits(const LoweredKernel& kernel, std::uint32_t index);
 /// those before an early `return` and at the end of the kernel, and what was a return is an `if`
 /// then.
 bool only_stores_and_exits(const LoweredKernel& kernel, std::uint32_t index);
+/// The conditional branch on whose sides it depends whether lanes come to `place`: that of the
+/// innermost condition or loop around it. kNowhere where there is none.
+std::uint32_t branch_around(const LoweredKernel& kernel, std::uint32_t place);
 /// The first instruction ahead by which others could see that they have come there.
 std::uint32_t first_effect(const LoweredKernel& kernel, std::uint32_t index);
 

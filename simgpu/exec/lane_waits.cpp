@@ -210,6 +210,8 @@ RawFinding LaneWaits::lane_finding(const Warp& warp, const LaneWait& wait,
   finding.lanes_here = static_cast<std::uint8_t>(std::popcount(wait.lanes));
   finding.lanes_running =
       static_cast<std::uint8_t>(std::popcount(~warp.dead | wait.lanes | absent));
+  const std::uint32_t branch = branch_around(kernel_, wait.in->index);
+  if (branch != kNowhere) finding.parted_pc = branch;
   finding.has_other = true;
   finding.other_block = position_.block();
   finding.other_warp = warp.index;

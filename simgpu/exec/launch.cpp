@@ -26,7 +26,7 @@ namespace {
 class ParallelRun {
  public:
   ParallelRun(const LaunchContext& launch, unsigned workers)
-      : launch_(launch), workers_(workers), collector_(launch), sums_(launch.kernel.code.size()) {}
+      : launch_(launch), workers_(workers), collector_(launch), sums_(launch.kernel) {}
 
   /// nullopt when the result depends on the order of blocks, or a block failed: to be run serially.
   std::optional<LaunchResult> run() {
@@ -280,6 +280,7 @@ LaunchResult execute(const Program& program, const LaunchRequest& request, Devic
       .checkers = options.checkers,
       .sectors = options.sectors,
       .places = options.places,
+      .first_accesses = options.first_accesses,
       .instruction_budget = options.instruction_budget,
       .warp_instructions = kernel.info.reads_clock
                                ? ~std::uint64_t{0}

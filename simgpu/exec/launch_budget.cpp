@@ -83,7 +83,7 @@ LaunchResult fail_long_launch(const LaunchContext& launch) {
   collector.retire(take_results(runner), false);
   collector.finish(result, runner.block().memory.shared_bytes());
   result.findings.push_back(std::move(finding));
-  CounterSums sums(launch.kernel.code.size());
+  CounterSums sums(launch.kernel);
   sums.add(runner);
   fill_result(launch, sums, collector.busiest_sm(), result);
   return result;

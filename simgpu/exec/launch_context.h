@@ -20,6 +20,7 @@ struct LaunchContext {
   bool checkers = true;
   bool sectors = false;              ///< LaunchResult::sectors are wanted
   bool places = false;               ///< LaunchResult::places are wanted
+  bool first_accesses = false;       ///< LaunchResult::first_accesses are wanted
   bool undo = false;                 ///< pages must be saved before they are stored to
   bool repeats_on_conflict = false;  ///< is repeated when two blocks touch the same word
   std::uint64_t instruction_budget = 0;

@@ -38,8 +38,8 @@ void fail_shared(const Lowered* in, const Warp& warp, AccessKind kind, unsigned 
   const auto misaligned = [&](unsigned lane) { return addresses[lane] % bytes != 0; };
   const unsigned lane =
       first_lane(warp.mask, [&](unsigned i) { return outside(i) || misaligned(i); });
-  const Place place =
-      place_in_shared(block.launch.kernel, addresses[lane], block.memory.shared_bytes());
+  Place place = place_in_shared(block.launch.kernel, addresses[lane], block.memory.shared_bytes());
+  place.array.touched = bytes;
   const std::string action = describe_access(kind, bytes, "shared memory");
   if (outside(lane)) {
     block.failures.fail(
@@ -61,8 +61,13 @@ void fail_local(const Lowered* in, const Warp& warp, AccessKind kind, unsigned b
                 std::uint64_t address) {
   const ThreadBlock& block = *warp.block;
   const std::string action = describe_access(kind, bytes, "local memory");
-  const Place place{"byte " + std::to_string(address) + " of " +
-                    std::to_string(block.memory.local_bytes()) + " bytes of local memory"};
+  Place place{"byte " + std::to_string(address) + " of " +
+              std::to_string(block.memory.local_bytes()) + " bytes of local memory"};
+  place.array = {.space = ArraySpace::local,
+                 .words = place.words,
+                 .bytes = block.memory.local_bytes(),
+                 .offset = static_cast<std::int64_t>(address),
+                 .touched = bytes};
   if (address + bytes > block.memory.local_bytes()) {
     block.failures.fail(
         in, warp, lane,
@@ -78,6 +83,29 @@ void fail_local(const Lowered* in, const Warp& warp, AccessKind kind, unsigned b
                        .place = place});
 }
 
+namespace {
+
+/// How far the addresses of the next threads along x and y lie from a lane's, where these threads
+/// are in its warp and make the same access.
+void note_steps(ArrayPlace& array, const Warp& warp, unsigned lane,
+                const LaneAddresses& addresses) {
+  const std::uint32_t width = warp.block->launch.request.block.x;
+  const auto step_to = [&](std::uint64_t other) -> std::int64_t {
+    if (other >= kWarpSize || (warp.mask >> other & 1U) == 0) return 0;
+    return static_cast<std::int64_t>(addresses[other] - addresses[lane]);
+  };
+  const std::uint64_t x = (std::uint64_t{warp.index} * kWarpSize + lane) % width;
+  if (x + 1 < width) {
+    array.step_x = step_to(lane + 1U);
+  } else if (x > 0 && lane > 0) {
+    array.step_x = -step_to(lane - 1U);
+  }
+  array.step_y = step_to(std::uint64_t{lane} + width);
+  if (array.step_y == 0 && lane >= width) array.step_y = -step_to(lane - width);
+}
+
+}  // namespace
+
 void fail_global(const Lowered* in, const Warp& warp, AccessKind kind, unsigned bytes,
                  const LaneAddresses& addresses, bool of_constants) {
   const ThreadBlock& block = *warp.block;
@@ -89,7 +117,8 @@ void fail_global(const Lowered* in, const Warp& warp, AccessKind kind, unsigned 
   const unsigned lane =
       first_lane(warp.mask, [&](unsigned i) { return outside(i) || misaligned(i); });
   const char* space = of_constants ? "constant" : "global";
-  const Place place = place_in_global(memory, addresses[lane], bytes);
+  Place place = place_in_global(memory, addresses[lane], bytes);
+  note_steps(place.array, warp, lane, addresses);
   const std::string action =
       describe_access(kind, bytes, of_constants ? "constant memory" : "global memory");
   if (outside(lane)) {
@@ -145,12 +174,24 @@ void save_pages(Warp& warp, const SitePattern<std::uint64_t>& site, unsigned byt
   }
 }
 
+void note_first(const Lowered* in, Warp& warp, const LaneAddresses& addresses, unsigned bytes,
+                bool is_shared) {
+  ThreadBlock& block = *warp.block;
+  block.sites.note_first(in, {.block = block.position.block(),
+                              .warp = warp.index,
+                              .mask = warp.mask,
+                              .bytes = bytes,
+                              .is_shared = is_shared,
+                              .address = addresses});
+}
+
 void learn_shared(const Lowered* in, Warp& warp, const std::uint32_t* base, std::int64_t offset,
                   unsigned bytes) {
   SitePattern<std::uint32_t>& site = warp.block->sites.shared(in);
   site.learn(base, warp.mask, bytes);
   LaneAddresses addresses;
   add_offset(addresses, base, offset);
+  if (warp.block->sites.lacks_first(in)) note_first(in, warp, addresses, bytes, true);
   const SharedWavefronts count =
       shared_wavefronts({AccessKind::load, static_cast<std::uint8_t>(bytes), warp.index, in->index,
                          warp.mask, &addresses, nullptr, false});

@@ -47,6 +47,10 @@ struct Prepared {
   }
 };
 
+/// Keeps the addresses of base + offset as the site's first access.
+void note_first(const Lowered* in, Warp& warp, const LaneAddresses& addresses, unsigned bytes,
+                bool is_shared);
+
 /// Remembers the pattern of an access to shared memory at base + offset.
 void learn_shared(const Lowered* in, Warp& warp, const std::uint32_t* base, std::int64_t offset,
                   unsigned bytes);
@@ -82,6 +86,12 @@ inline Prepared<std::uint32_t> prepare_shared(const Lowered* in, Warp& warp,
     fail_shared(in, warp, kKind, kBytes, addresses);
   }
   MemoryCounts& counts = block.counted;
+  AccessCounts& own = block.sites.counts(in);
+  ++own.bank_requests;
+  if constexpr (kKind != AccessKind::atomic) {
+    own.wavefronts += site.wavefronts;
+    own.conflicts += site.wavefronts - site.ideal;
+  }
   if constexpr (kKind == AccessKind::load) {
     ++counts.shared_load_requests;
     counts.shared_load_wavefronts += site.wavefronts;
@@ -109,6 +119,17 @@ inline void note_generic_load(Warp& warp, bool is_global) {
   counts.generic_global_load_requests += is_global ? 1 : 0;
 }
 
+/// Counts a load of constants that reads so many different words.
+inline void note_constant_load(const Lowered* in, Warp& warp, std::uint32_t words) {
+  MemoryCounts& counts = warp.block->counted;
+  ++counts.constant_load_requests;
+  counts.constant_load_wavefronts += words;
+  AccessCounts& own = warp.block->sites.counts(in);
+  ++own.bank_requests;
+  own.wavefronts += words;
+  own.conflicts += words - 1;
+}
+
 /// Has the processor fetch what the next warp will ask for, if that is as far away as this access
 /// is from the one before. Rows of a matrix lie too far apart for it to see that by itself.
 template <unsigned kBytes>
@@ -131,8 +152,14 @@ inline Prepared<std::uint64_t> prepare_global(const Lowered* in, Warp& warp,
                                               bool bypasses_l1 = false) {
   ThreadBlock& block = *warp.block;
   SitePattern<std::uint64_t>& site = block.sites.global(in);
-  if (!site.matches(base, warp.mask)) [[unlikely]]
+  if (!site.matches(base, warp.mask)) [[unlikely]] {
     site.learn(base, warp.mask, kBytes);
+    if (block.sites.lacks_first(in)) [[unlikely]] {
+      LaneAddresses addresses;
+      add_offset(addresses, base, offset);
+      note_first(in, warp, addresses, kBytes, false);
+    }
+  }
   const std::uint64_t origin = base[site.first] + static_cast<std::uint64_t>(offset);
   const std::uint64_t low = origin + static_cast<std::uint64_t>(site.low);
   const std::uint64_t high = origin + static_cast<std::uint64_t>(site.high);

@@ -84,8 +84,8 @@ bool is_within_warp(const RawFinding& raw) {
 std::string of_two_threads(const RawFinding& raw, std::string race) {
   if (!is_within_warp(raw)) return race;
   return std::move(race) +
-         ". Both threads are of one warp: since Volta these do not run in lockstep, and need "
-         "__syncwarp() between the two accesses";
+         ". Both threads are of one warp: its threads need not run in step (on GPUs of 2017 and "
+         "later, from Volta on), so __syncwarp() has to stand between the two accesses";
 }
 
 std::string sentence_of_overwriting(const RawFinding& raw, const std::string& object) {
@@ -127,6 +127,10 @@ std::string sentence_of_bounds(const RawFinding&, const std::string& object) {
 }
 
 std::string sentence_of_unwritten(const RawFinding& raw, const std::string& object) {
+  if (raw.unwritten_count > 0 && raw.unwritten_count < raw.bytes) {
+    return "A thread reads " + bytes_text(raw.bytes) + ", and nothing has written " +
+           std::to_string(raw.unwritten_count) + " of them before: the first is " + object;
+  }
   return "A thread reads " + bytes_text(raw.bytes) + " that nothing has written before: " + object;
 }
 
@@ -188,21 +192,26 @@ FindingDetail detail_of(LaneFault fault) {
   return FindingDetail::none;
 }
 
-/// Where an access lies that has left the array from whose address its own is computed.
-std::string describe_outside(const RawFinding& raw, const KernelInfo& kernel,
-                             const std::string& touched) {
+/// The place in the array from whose address a shared access's own is computed, which it has left;
+/// without words where that array is not known.
+ArrayPlace place_outside(const RawFinding& raw, const KernelInfo& kernel) {
   const std::uint32_t number = kernel.instructions.at(raw.pc).shared_array;
-  if (number == 0) return touched;
+  if (number == 0) return {};
   const KernelInfo::SharedArray& array = kernel.shared_arrays.at(number - 1);
   const auto offset = static_cast<std::int64_t>(raw.address) - std::int64_t{array.offset};
   const std::string name = "shared array " + plain_name(array.name);
-  if (raw.bytes == 0 || offset % raw.bytes != 0 || array.bytes % raw.bytes != 0) {
-    return "byte " + std::to_string(offset) + " of " + name + " (" + bytes_text(array.bytes) +
-           "), which is " + touched;
-  }
-  return "index " + std::to_string(offset / raw.bytes) + " of " + name + ", which has " +
-         std::to_string(array.bytes / raw.bytes) + " elements of " + bytes_text(raw.bytes) +
-         ", and touches " + touched;
+  const bool are_elements =
+      raw.bytes != 0 && offset % raw.bytes == 0 && array.bytes % raw.bytes == 0;
+  return {.space = ArraySpace::shared,
+          .name = plain_name(array.name),
+          .words = are_elements ? "index " + std::to_string(offset / raw.bytes) + " of " + name +
+                                      ", which has " + std::to_string(array.bytes / raw.bytes) +
+                                      " elements of " + bytes_text(raw.bytes)
+                                : "byte " + std::to_string(offset) + " of " + name + " (" +
+                                      bytes_text(array.bytes) + ")",
+          .bytes = array.bytes,
+          .offset = offset,
+          .touched = raw.bytes};
 }
 
 /// The lane that is asked or waited for.
@@ -218,24 +227,60 @@ Place place_of_lane(const RawFinding& raw, const Dim3& block) {
           "", detail};
 }
 
+/// Where just the first bytes of an allocation have been written: ", of which only the first 32
+/// bytes have been written".
+std::string written_part(const DeviceMemory& memory, std::uint64_t address) {
+  const Allocation* const allocation = memory.find(address, 1);
+  if (allocation == nullptr || address == allocation->base) return {};
+  const std::uint64_t written = address - allocation->base;
+  const std::uint64_t left = allocation->bytes - written;
+  if (!memory.is_initialized(allocation->base, written)) return {};
+  if (memory.unwritten(address, left).bytes != left) return {};
+  std::string words = ", of which only the first " + bytes_text(written) + " have been written";
+  for (const std::uint64_t size : {2, 4, 8, 16}) {
+    if (written * size == allocation->bytes) {
+      words +=
+          ": 1/" + std::to_string(size) + " of it, as where elements are counted and not bytes";
+    }
+  }
+  return words;
+}
+
+Place place_in_local(const RawFinding& raw, const KernelInfo& kernel) {
+  const std::uint64_t at = raw.address + raw.unwritten_first;
+  Place place{"byte " + std::to_string(at) + " of the thread's local memory"};
+  place.array = {.space = ArraySpace::local,
+                 .words = place.words,
+                 .bytes = kernel.local_bytes_per_thread,
+                 .offset = static_cast<std::int64_t>(at),
+                 .touched = raw.bytes};
+  return place;
+}
+
 /// What a finding is about.
 Place place_of(const RawFinding& raw, Space space, const LoweredKernel& kernel,
                const DeviceMemory& memory, const Dim3& block, std::uint32_t shared_bytes) {
   switch (space) {
     case Space::global: {
-      Place place = place_in_global(memory, raw.address, raw.bytes);
+      const unsigned bytes = raw.bytes - raw.unwritten_first;
+      Place place = place_in_global(memory, raw.address + raw.unwritten_first, bytes);
+      if (raw.code == "RL0205") {
+        place.words += written_part(memory, raw.address + raw.unwritten_first);
+        place.array.words = place.words;
+      }
+      place.array.touched = raw.bytes;
       if (raw.lacks_fence) place.detail = FindingDetail::lacks_fence;
       return place;
     }
     case Space::shared: {
-      Place place = place_in_shared(kernel, raw.address, shared_bytes);
-      if (raw.code == "RL0202") place.words = describe_outside(raw, kernel.info, place.words);
+      Place place = place_in_shared(kernel, raw.address + raw.unwritten_first, shared_bytes);
+      place.array.touched = raw.bytes;
       return place;
     }
     case Space::lanes:
       return place_of_lane(raw, block);
     case Space::local:
-      return {"byte " + std::to_string(raw.address) + " of the thread's local memory"};
+      return place_in_local(raw, kernel.info);
     case Space::registers:
       return {};
   }
@@ -308,6 +353,21 @@ Finding to_finding(const RawFinding& raw, const LoweredKernel& kernel, const Dev
   if (raw.has_other) {
     finding.other = site(raw.other_pc, raw.other_block, raw.other_warp, raw.other_lane,
                          std::move(other_action), raw.other_kind);
+  }
+  if (raw.parted_pc != kNoBranch) {
+    const AccessSite branch = site_of(kernel.info, raw.parted_pc);
+    if (branch.line > 0) {
+      finding.also.push_back(
+          {branch.file, branch.line, "here it is decided which threads go this way"});
+    }
+  }
+  if (place.array.space != ArraySpace::none) finding.places.push_back(place.array);
+  if (raw.code == "RL0202") {
+    if (ArrayPlace outside = place_outside(raw, kernel.info); !outside.words.empty()) {
+      const bool are_elements = outside.words.starts_with("index ");
+      place.words = outside.words + (are_elements ? ", and touches " : ", which is ") + place.words;
+      finding.places.push_back(std::move(outside));
+    }
   }
   finding.message = words.sentence(raw, place.words);
   finding.object = std::move(place.words);

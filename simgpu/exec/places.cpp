@@ -81,15 +81,27 @@ Place place_in_shared(const LoweredKernel& kernel, std::uint64_t offset,
   const KernelInfo::SharedArray* array = array_before(kernel.info, offset);
   if (array != nullptr && offset < std::uint64_t{array->offset} + array->bytes) {
     const std::string name = plain_name(array->name);
-    return {"byte " + std::to_string(offset - array->offset) + " of shared array " + name + " (" +
-                bytes_text(array->bytes) + ")",
-            name};
+    Place place{"byte " + std::to_string(offset - array->offset) + " of shared array " + name +
+                    " (" + bytes_text(array->bytes) + ")",
+                name};
+    place.array = {.space = ArraySpace::shared,
+                   .name = name,
+                   .words = place.words,
+                   .bytes = array->bytes,
+                   .offset = static_cast<std::int64_t>(offset - array->offset)};
+    return place;
   }
   if (offset < shared_bytes) {
     const std::uint64_t start = (kernel.info.static_shared_bytes + 15U) / 16U * 16U;
-    return {"byte " + std::to_string(offset >= start ? offset - start : offset) +
-            " of the dynamic shared memory (" +
-            bytes_text(shared_bytes > start ? shared_bytes - start : shared_bytes) + ")"};
+    const std::uint64_t at = offset >= start ? offset - start : offset;
+    const std::uint64_t bytes = shared_bytes > start ? shared_bytes - start : shared_bytes;
+    Place place{"byte " + std::to_string(at) + " of the dynamic shared memory (" +
+                bytes_text(bytes) + ")"};
+    place.array = {.space = ArraySpace::dynamic_shared,
+                   .words = place.words,
+                   .bytes = bytes,
+                   .offset = static_cast<std::int64_t>(at)};
+    return place;
   }
   // Offsets are of 32 bits: these came from below 0.
   constexpr std::uint64_t kBelow = 0xFFFF0000;
@@ -116,17 +128,27 @@ Place place_in_global(const DeviceMemory& memory, std::uint64_t address, unsigne
   if (allocation == nullptr) allocation = memory.nearest(address);
   if (allocation == nullptr) return {"an address where nothing was ever allocated"};
   const std::uint64_t end = allocation->base + allocation->bytes;
+  const auto with_array = [&](Place place) {
+    place.array = {.space = ArraySpace::global,
+                   .name = allocation->label,
+                   .words = place.words,
+                   .bytes = allocation->bytes,
+                   .offset = static_cast<std::int64_t>(address - allocation->base),
+                   .touched = bytes};
+    return place;
+  };
   if (address >= allocation->base && address < end) {
-    return {place_in(*allocation, address, bytes), allocation->label};
+    Place place{place_in(*allocation, address, bytes), allocation->label};
+    return allocation->live ? with_array(std::move(place)) : place;
   }
   const bool is_past = address >= end;
   const std::uint64_t distance = is_past ? address - end : allocation->base - address;
   if (distance > kFar) return far;
   const std::string name = allocation_name(*allocation);
   if (is_past) {
-    return {past_the_end(distance) + name, allocation->label, FindingDetail::past_end};
+    return with_array({past_the_end(distance) + name, allocation->label, FindingDetail::past_end});
   }
-  return {bytes_text(distance) + " before the start of " + name, allocation->label};
+  return with_array({bytes_text(distance) + " before the start of " + name, allocation->label});
 }
 
 }  // namespace simgpu

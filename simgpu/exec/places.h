@@ -25,6 +25,7 @@ struct Place {
   std::string words;   ///< Finding::object
   std::string name{};  ///< Finding::name
   FindingDetail detail = FindingDetail::none;
+  ArrayPlace array{};  ///< the same as numbers, where it is within or behind an array
 };
 
 /// "byte 132 of shared array As (4096 bytes)", or where it lies beside one.

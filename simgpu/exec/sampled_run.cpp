@@ -189,6 +189,7 @@ LaunchResult sample(LaunchContext& launch) {
   set_counters(launch.kernel, grid.total, result);
   result.balance = balance_of(launch.kernel, grid.weights, issue_slots(grid.total),
                               warps_of_grid(launch.request));
+  result.first_accesses = first_by_instruction(launch.kernel, sampler.first_accesses());
   result.loads = std::move(grid.loads);
   add_l2(grid.traffic, launch.gpu, result);
   FindingList findings;

@@ -11,6 +11,7 @@
 #include <span>
 #include <sstream>
 
+#include "simgpu/exec/accesses_testing.h"
 #include "simgpu/exec/engine.h"
 #include "simgpu/model/time_model.h"
 #include "simgpu/ptx/parser.h"
@@ -128,6 +129,9 @@ class SampledLaunch : public ::testing::TestWithParam<const char*> {
                                      return a.warps == b.warps && a.threads == b.threads;
                                    }));
     expect_near(whole.result.loads, sampled.result.loads);
+    expect_accesses_add_up(whole.result);
+    expect_accesses_add_up(sampled.result);
+    EXPECT_EQ(sampled.result.accesses, whole.result.accesses);
     expect_same(whole.result.places.get(), sampled.result.places.get());
     for (const auto& [term, time] : whole.time.terms) {
       EXPECT_NEAR(sampled.time.terms.at(term), time, kTolerance * time) << name_of(term);

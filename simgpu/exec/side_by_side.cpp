@@ -59,7 +59,7 @@ class SideBySideRun {
       result.status = failure->status;
       result.findings.push_back(failure->finding);
     }
-    CounterSums sums(launch_.kernel.code.size());
+    CounterSums sums(launch_.kernel);
     for (const Resident& resident : residents_) sums.add(*resident.runner);
     fill_result(launch_, sums, collector_.busiest_sm(), result);
     return result;

@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "simgpu/checkers/access.h"
+#include "simgpu/counters/access_counts.h"
+#include "simgpu/counters/first_access.h"
 #include "simgpu/isa/lowered.h"
 
 namespace simgpu {
@@ -65,13 +67,26 @@ struct SitePattern {
   }
 };
 
-/// The patterns of all memory instructions of a kernel.
+/// The patterns of all memory instructions of a kernel, and what they asked of the banks, of local
+/// memory and of the constant cache.
 class SitePatterns {
  public:
-  explicit SitePatterns(std::size_t sites) : shared_(sites), global_(sites) {}
+  /// @param keeps_first first() is wanted
+  explicit SitePatterns(std::size_t sites, bool keeps_first)
+      : shared_(sites), global_(sites), counts_(sites), first_(keeps_first ? sites : 0) {}
 
   SitePattern<std::uint32_t>& shared(const Lowered* in) { return shared_[in->site]; }
   SitePattern<std::uint64_t>& global(const Lowered* in) { return global_[in->site]; }
+  AccessCounts& counts(const Lowered* in) { return counts_[in->site]; }
+  /// By memory instruction, in order, since clear_counts().
+  const std::vector<AccessCounts>& counts() const { return counts_; }
+  void clear_counts() { counts_.assign(counts_.size(), {}); }
+  /// Whether nobody has noted the first access of this instruction, and somebody wants to know it.
+  bool lacks_first(const Lowered* in) const { return !first_.empty() && !first_[in->site]; }
+  void note_first(const Lowered* in, FirstAccess access) {
+    first_[in->site] = std::make_shared<const FirstAccess>(access);
+  }
+  const FirstAccesses& first() const { return first_; }
   /// Allocations have changed: what is known of where accesses lie is looked up again.
   void forget_allocations() {
     for (SitePattern<std::uint64_t>& site : global_) {
@@ -83,6 +98,8 @@ class SitePatterns {
  private:
   std::vector<SitePattern<std::uint32_t>> shared_;
   std::vector<SitePattern<std::uint64_t>> global_;
+  std::vector<AccessCounts> counts_;
+  FirstAccesses first_;
 };
 
 }  // namespace simgpu

@@ -37,7 +37,7 @@ ThreadBlock::ThreadBlock(const LaunchContext& context)
       failures(context, position),
       memory(context),
       traffic(context.request.l1_bytes_per_block, context.log_entries),
-      sites(context.kernel.memory_sites),
+      sites(context.kernel.memory_sites.size(), context.first_accesses),
       changes(traffic, counted),
       budget(context, traffic, failures),
       checkers(checkers_of(context)),

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "simgpu/arith/matrix.h"
+#include "simgpu/exec/matrix_tile.h"
 #include "simgpu/exec/memory_access.h"
 #include "simgpu/exec/opcodes/opcode.h"
 #include "simgpu/exec/opcodes/tensor.h"
@@ -12,52 +13,6 @@
 /// wmma.load and wmma.store: tiles between memory and fragments.
 namespace simgpu {
 namespace {
-
-enum TileSpace : unsigned { kGeneric, kGlobal, kShared };
-
-/// The matrix a fragment holds, and how it lies in memory; packed into Lowered::option.
-struct Tile {
-  ProductShape shape;
-  TileType type = TileType::f16;
-  char matrix = 'a';       ///< a, b or c; c stands for d too
-  bool by_column = false;  ///< in memory
-  TileSpace space = kGeneric;
-
-  bool is_input() const { return matrix != 'c'; }
-  unsigned rows() const { return matrix == 'b' ? shape.k : shape.m; }
-  unsigned columns() const { return matrix == 'a' ? shape.k : shape.n; }
-  InputFragment input() const {
-    return {matrix == 'a' ? shape.m : shape.n, shape.k, type, matrix == 'a'};
-  }
-  SumFragment sums() const { return {shape.m, shape.n, type}; }
-  unsigned registers() const { return is_input() ? input().registers() : sums().registers(); }
-  /// What each line's address is a multiple of: the size of the fragment, of a lane's registers
-  /// (PTX ISA, matrix storage for WMMA), where CUDA C++ asks for no more than 16 bytes.
-  unsigned alignment() const {
-    const unsigned register_bytes = type == TileType::f64 ? 8 : 4;
-    return std::min(registers() * register_bytes, 16U);
-  }
-  /// Memory is lines of consecutive elements: rows, or columns.
-  unsigned lines() const { return by_column ? columns() : rows(); }
-  unsigned line_elements() const { return by_column ? rows() : columns(); }
-  unsigned line_bytes() const { return line_elements() * bits_of(type) / 8; }
-  /// Whether lines are what a fragment has as rows: rows of A and C, columns of B.
-  bool is_turned() const { return by_column != (matrix == 'b'); }
-};
-
-std::uint32_t encode(const Tile& tile) {
-  return tile.shape.m | tile.shape.n << 6 | tile.shape.k << 12 |
-         static_cast<unsigned>(tile.type) << 20 | static_cast<unsigned>(tile.matrix - 'a') << 24 |
-         static_cast<unsigned>(tile.by_column) << 26 | static_cast<unsigned>(tile.space) << 27;
-}
-
-Tile decode(std::uint32_t option) {
-  return {{option & 63U, option >> 6 & 63U, option >> 12 & 255U},
-          static_cast<TileType>(option >> 20 & 15U),
-          static_cast<char>('a' + (option >> 24 & 3U)),
-          (option >> 26 & 1U) != 0,
-          static_cast<TileSpace>(option >> 27)};
-}
 
 /// A tile as it lies in memory, without gaps between its lines; at most 32 x 8 words, or 16 x 16.
 using Staged = std::array<std::byte, 1024>;
@@ -90,7 +45,7 @@ std::array<std::byte*, kWarpSize> locate(const Lowered* in, Warp& warp,
 /// are powers of two.
 class Pieces {
  public:
-  Pieces(const Tile& tile, std::uint64_t alignment) {
+  Pieces(const MatrixTile& tile, std::uint64_t alignment) {
     const unsigned block_width = tile.is_input() ? 16U : kBlockRows * bits_of(tile.type) / 8;
     const unsigned width = std::min(tile.line_bytes(), block_width);
     // A lane's share of a line: all of it, or the two neighbours that it holds of C.
@@ -126,8 +81,8 @@ class Pieces {
 };
 
 template <unsigned kBytes, AccessKind kKind>
-void move_pieces(const Lowered* in, Warp& warp, const Tile& tile, const Pieces& pieces, bool shared,
-                 std::uint64_t base, std::uint64_t stride, Staged& staged) {
+void move_pieces(const Lowered* in, Warp& warp, const MatrixTile& tile, const Pieces& pieces,
+                 bool shared, std::uint64_t base, std::uint64_t stride, Staged& staged) {
   for (unsigned first = 0; first < pieces.count(); first += kWarpSize) {
     const unsigned lanes = std::min(kWarpSize, pieces.count() - first);
     LaneAddresses addresses{};
@@ -193,43 +148,9 @@ Staged turned(const Staged& staged, TileType type, unsigned rows, unsigned colum
   return result;
 }
 
-/// Between a matrix whose lines are the fragment's rows, and its registers. Calls
-/// copy(bytes in the matrix, bytes in a register, count) for stretches that lie together in both.
-template <class Copy>
-void each_stretch(const Tile& tile, FragmentSlots slots, Staged& staged, Copy copy) {
-  if (tile.is_input() || bits_of(tile.type) == 16) {
-    // C and D of 16 bits lie like inputs, in blocks of their own order.
-    const InputFragment input = tile.is_input()
-                                    ? tile.input()
-                                    : InputFragment{tile.shape.m, tile.shape.n, tile.type, false};
-    const unsigned bytes = input.block_bytes_per_row();
-    for (unsigned i = 0; i < input.row_blocks(); ++i) {
-      for (unsigned j = 0; j < input.column_blocks(); ++j) {
-        std::byte* const slot =
-            slots[tile.is_input() ? input.register_of(i, j) : tile.sums().register_of(i, j)];
-        for (unsigned g = 0; g < kBlockRows; ++g) {
-          copy(&staged[(i * kBlockRows + g) * input.bytes_per_row() + j * bytes], slot + g * bytes,
-               bytes);
-        }
-      }
-    }
-    return;
-  }
-  const SumFragment sums = tile.sums();
-  const unsigned bytes = bits_of(tile.type) / 8;
-  for (unsigned at = 0; at < sums.rows * sums.columns; ++at) {
-    const unsigned row = at / sums.columns;
-    const unsigned column = at % sums.columns;
-    std::byte* const slot =
-        slots[sums.register_of(row / kBlockRows, column / kBlockRows) + column % 2];
-    const unsigned lane = row % kBlockRows * kLanesPerRow + column % kBlockRows / 2;
-    copy(&staged[at * bytes], slot + lane * bytes, bytes);
-  }
-}
-
 /// Of an address or a stride that the machine would refuse.
 template <AccessKind kKind>
-[[noreturn]] void fail_misaligned(const Lowered* in, const Warp& warp, const Tile& tile,
+[[noreturn]] void fail_misaligned(const Lowered* in, const Warp& warp, const MatrixTile& tile,
                                   bool shared, std::uint64_t base, std::uint64_t stride) {
   const ThreadBlock& block = *warp.block;
   const std::string alignment = std::to_string(tile.alignment());
@@ -255,10 +176,10 @@ template <AccessKind kKind>
 template <AccessKind kKind>
 const Lowered* move_tile(const Lowered* in, Warp& warp) {
   require_full_warp(in, warp);
-  const Tile tile = decode(in->option);
+  const MatrixTile tile = MatrixTile::decode(in->option);
   std::uint64_t base = pairs(warp, in->a)[0] + static_cast<std::uint64_t>(in->immediate);
-  bool shared = tile.space == kShared;
-  if (tile.space == kGeneric && base - kSharedWindow < kWindowBytes) {
+  bool shared = tile.space == TileSpace::shared;
+  if (tile.space == TileSpace::generic && base - kSharedWindow < kWindowBytes) {
     shared = true;
     base -= kSharedWindow;
   }
@@ -271,8 +192,8 @@ const Lowered* move_tile(const Lowered* in, Warp& warp) {
   const Pieces pieces(tile, all & -all);
   alignas(64) Staged staged;
   if constexpr (kKind == AccessKind::store) {
-    each_stretch(tile, slots, staged, [](std::byte* matrix, std::byte* slot, unsigned bytes) {
-      std::memcpy(matrix, slot, bytes);
+    each_stretch(tile, [&](unsigned at, unsigned i, unsigned in_slot, unsigned bytes) {
+      std::memcpy(&staged[at], slots[i] + in_slot, bytes);
     });
     if (tile.is_turned()) {
       staged = turned(staged, tile.type, tile.line_elements(), tile.lines());
@@ -301,10 +222,10 @@ const Lowered* move_tile(const Lowered* in, Warp& warp) {
   }
   if constexpr (kKind == AccessKind::load) {
     if (tile.is_turned()) staged = turned(staged, tile.type, tile.lines(), tile.line_elements());
-    each_stretch(tile, slots, staged, [](std::byte* matrix, std::byte* slot, unsigned bytes) {
-      std::memcpy(slot, matrix, bytes);
+    each_stretch(tile, [&](unsigned at, unsigned i, unsigned in_slot, unsigned bytes) {
+      std::memcpy(slots[i] + in_slot, &staged[at], bytes);
     });
-    if (tile.space == kGeneric) note_generic_load(warp, !shared);
+    if (tile.space == TileSpace::generic) note_generic_load(warp, !shared);
   }
   return shared ? in + 1 : after_global(in, warp);
 }
@@ -315,14 +236,14 @@ void build_wmma_move(KernelBuilder& builder) {
   const ptx::Instruction& instruction = builder.instruction();
   const TensorModifiers modifiers = tensor_modifiers(instruction);
   const bool load = instruction.has("load");
-  Tile tile;
+  MatrixTile tile;
   tile.shape = modifiers.shape;
   tile.type = modifiers.types[0];
   tile.by_column = modifiers.by_column[0];
   tile.matrix = modifiers.matrix == 'd' ? 'c' : modifiers.matrix;
-  tile.space = instruction.has("global")                                     ? kGlobal
-               : instruction.has("shared") || instruction.has("shared::cta") ? kShared
-                                                                             : kGeneric;
+  tile.space = instruction.has("global")                                     ? TileSpace::global
+               : instruction.has("shared") || instruction.has("shared::cta") ? TileSpace::shared
+                                                                             : TileSpace::generic;
   const bool is_known =
       tile.is_input() ? has_wmma_input(tile.shape, tile.type) : has_wmma_sum(tile.shape, tile.type);
   // Elements of less than a byte are never apart.
@@ -332,8 +253,8 @@ void build_wmma_move(KernelBuilder& builder) {
     builder.refuse(instruction.spelling());
   }
   Address address = builder.address(
-      load ? 1 : 0, tile.space == kShared ? ptx::Space::shared : ptx::Space::generic);
-  if (tile.space == kShared) {
+      load ? 1 : 0, tile.space == TileSpace::shared ? ptx::Space::shared : ptx::Space::generic);
+  if (tile.space == TileSpace::shared) {
     const Ref wide = builder.new_register(SlotKind::pair);
     Pending& widen = builder.emit_hidden(hidden::kWiden);
     widen.a = address.base;
@@ -347,15 +268,16 @@ void build_wmma_move(KernelBuilder& builder) {
       fragment_registers(builder, load ? 0 : 1, pads ? 8 : tile.registers(),
                          tile.type == TileType::f64 ? 'd' : 'i', load);
   using enum InstructionClass;
-  const InstructionClass cls = tile.space == kShared   ? (load ? shared_load : shared_store)
-                               : tile.space == kGlobal ? (load ? global_load : global_store)
-                                                       : generic_access;
+  const InstructionClass cls = tile.space == TileSpace::shared ? (load ? shared_load : shared_store)
+                               : tile.space == TileSpace::global
+                                   ? (load ? global_load : global_store)
+                                   : generic_access;
   Pending& pending = builder.emit(
       load ? &move_tile<AccessKind::load> : &move_tile<AccessKind::store>, {.cls = cls});
   pending.a = address.base;
   pending.immediate = address.offset;
   pending.b = stride;
-  pending.option = encode(tile);
+  pending.option = tile.encode();
   pending.is_memory = true;
   pending.access_bytes = tile.lines() * tile.line_bytes() / kWarpSize;
   (load ? pending.outs : pending.ins) = refs;

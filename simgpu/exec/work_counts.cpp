@@ -1,6 +1,7 @@
 #include "simgpu/exec/work_counts.h"
 
 #include <array>
+#include <iterator>
 
 namespace simgpu {
 namespace {
@@ -48,13 +49,17 @@ std::uint64_t last_of(const WorkCounts& counts, Last which) {
 WorkCounts work_counts(const BlockProfile& profile) {
   WorkCounts counts;
   const std::size_t instructions = profile.sums.blocks.size();
-  counts.reserve(3 * instructions + kMemoryFields.size() + kLogFields.size() + kLastNumbers);
+  counts.reserve(3 * instructions + profile.sums.accesses.size() * std::size(kAccessFields) +
+                 kMemoryFields.size() + kLogFields.size() + kLastNumbers);
   const auto add = [&](std::uint64_t count) { counts.push_back(static_cast<std::int64_t>(count)); };
   for (const ExecutionCount& count : profile.sums.blocks) {
     add(count.warps);
     add(count.threads);
   }
   for (const std::uint64_t threads : profile.sums.guarded_threads) add(threads);
+  for (const AccessCounts& accesses : profile.sums.accesses) {
+    for (const auto field : kAccessFields) add(accesses.*field);
+  }
   for (const auto field : kMemoryFields) add(profile.sums.memory.*field);
   const TrafficLog& log = *profile.log;
   for (const auto field : kLogFields) add(log.*field);
@@ -76,7 +81,7 @@ void add_times(WorkCounts& total, const WorkCounts& block, std::int64_t times) {
 }
 
 void set_counters(const LoweredKernel& kernel, const WorkCounts& total, LaunchResult& result) {
-  CounterSums sums(kernel.code.size());
+  CounterSums sums(kernel);
   auto next = total.begin();
   const auto take = [&] { return static_cast<std::uint64_t>(*next++); };
   for (ExecutionCount& count : sums.blocks) {
@@ -84,10 +89,14 @@ void set_counters(const LoweredKernel& kernel, const WorkCounts& total, LaunchRe
     count.threads = take();
   }
   for (std::uint64_t& threads : sums.guarded_threads) threads = take();
+  for (AccessCounts& accesses : sums.accesses) {
+    for (const auto field : kAccessFields) accesses.*field = take();
+  }
   for (const auto field : kMemoryFields) sums.memory.*field = take();
   TrafficLog log;
   for (const auto field : kLogFields) log.*field = take();
   result.executed = by_instruction(kernel, sums);
+  result.accesses = accesses_by_instruction(kernel, sums);
   add_counters(kernel, result.executed, sums.memory, result.counters);
   add_requests(log, result.counters);
   result.counters.l2_read_sectors += take();

@@ -1,6 +1,6 @@
 // Any bytes on a connection are messages or end it; any nodes are a graph or are refused; any
 // activity decodes or is refused, and what decodes can be told: as stories, as a report, as a trace
-// that are JSON. The first byte says which of them the rest is.
+// that are JSON; any origins decode or are refused. The first byte says which of them the rest is.
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -20,6 +20,7 @@
 #include "simgpu/device/activity_wire.h"
 #include "simgpu/device/connection.h"
 #include "simgpu/device/executable_graph.h"
+#include "simgpu/device/origins_wire.h"
 #include "simgpu/device/protocol.h"
 
 extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t most);
@@ -89,6 +90,15 @@ void tell_activity(std::span<const std::byte> bytes) {
   if (!nlohmann::json::accept(simgpu::cli::trace_json(activity, "a100", 108))) __builtin_trap();
 }
 
+void decode_origins(std::span<const std::byte> bytes) {
+  try {
+    const std::vector<simgpu::MemoryOrigin> origins = simgpu::decode_origins(bytes);
+    const std::vector<std::byte> again = simgpu::encode_origins(origins);
+    if (simgpu::decode_origins(again) != origins) __builtin_trap();
+  } catch (const simgpu::wire::MessageError&) {  // NOLINT(bugprone-empty-catch): cut off
+  }
+}
+
 /// An input with an activity that has a record of every kind.
 std::vector<std::byte> sample() {
   simgpu::Activity activity;
@@ -125,12 +135,15 @@ extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t s
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;
   const auto bytes = std::as_bytes(std::span(data, size)).subspan(1);
-  switch (data[0] % 3) {
+  switch (data[0] % 4) {
     case 0:
       read_messages(bytes);
       break;
     case 1:
       describe_graph(bytes);
+      break;
+    case 3:
+      decode_origins(bytes);
       break;
     default:
       tell_activity(bytes);

@@ -118,10 +118,10 @@ struct LoweredKernel {
   };
   std::vector<Constant> constants;  ///< literals to be spread over their slots before the launch
   std::vector<SlotRange> zeroed;    ///< registers that may be read before they are written
-  std::vector<std::uint32_t> unwritten;    ///< the same registers, by number
-  std::vector<VirtualRegister> registers;  ///< by number
-  ControlState control;                    ///< whose repetition proves that a loop has no end
-  std::uint32_t memory_sites = 0;
+  std::vector<std::uint32_t> unwritten;     ///< the same registers, by number
+  std::vector<VirtualRegister> registers;   ///< by number
+  ControlState control;                     ///< whose repetition proves that a loop has no end
+  std::vector<std::uint32_t> memory_sites;  ///< the memory instructions: Lowered::site counts them
   SlotRange reserved_shared;  ///< the driver's part of shared memory, which starts as zeros
   std::uint32_t frame_bytes_per_thread = 0;  ///< .param space of inlined calls
 

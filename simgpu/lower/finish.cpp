@@ -232,7 +232,10 @@ Lowered KernelBuilder::lowered(std::uint32_t index, const Layout& layout, const 
     lowered.guarded = lowered.run;
     if (pending.flow == Flow::next) lowered.run = primitives().guarded;
   }
-  if (pending.is_memory) lowered.site = kernel_.memory_sites++;
+  if (pending.is_memory) {
+    lowered.site = static_cast<std::uint32_t>(kernel_.memory_sites.size());
+    kernel_.memory_sites.push_back(lowered.index);
+  }
   return lowered;
 }
 

@@ -103,22 +103,16 @@ bool has_16_load_store_units(const gpu_spec::GpuSpec& gpu) {
          (gpu.compute_capability_major == 8 && gpu.compute_capability_minor != 0);
 }
 
-/// Lanes of a global request that L1 serves per cycle, four bytes each. GPUs with 32 load/store
-/// units per SM (capabilities 8.0 and 9.0) read 126 bytes per cycle from L1 (A100, H100), those
-/// with 16 read 59 (T4) and 64 (A40): NVIDIA's whitepapers, Jia et al. (2019), D. Ernst's
-/// gpu-cache.
-double load_store_lanes(const gpu_spec::GpuSpec& gpu) {
-  return has_16_load_store_units(gpu) ? 16 : 32;
+}  // namespace
+
+double l1_bytes_per_cycle(const gpu_spec::GpuSpec& gpu) {
+  constexpr double kBytesOfALane = 4;
+  return kBytesOfALane * (has_16_load_store_units(gpu) ? 16 : 32);
 }
 
-/// Cycles that L1 takes for a request, were its data nothing. With 16 load/store units it is more
-/// than the two that 32 addresses need: the two loads of a multiply-add took 4.9 cycles on an
-/// RTX A6000 (S. Boehm, 2022: 69.2 ms for 4096^3 at 84 SMs and 1800 MHz).
-double cycles_per_request(const gpu_spec::GpuSpec& gpu) {
+double l1_cycles_per_request(const gpu_spec::GpuSpec& gpu) {
   return has_16_load_store_units(gpu) ? 2.45 : 1;
 }
-
-}  // namespace
 
 double as_dram_reads(double read_bytes, double written_bytes, const gpu_spec::GpuSpec& gpu) {
   return read_bytes + written_bytes * (gpu.dram_read_share / gpu.dram_write_share);
@@ -204,7 +198,6 @@ double shared_loads_and_stores(const Work& work) {
 
 double l1_requests(const Work& work) {
   const KernelCounters& c = work.counters;
-  const double lanes = load_store_lanes(work.gpu);
   const double requests =
       static_cast<double>(c.global_load_requests) + static_cast<double>(c.global_store_requests) +
       static_cast<double>(c.global_atomic_requests) + static_cast<double>(c.local_load_requests) +
@@ -213,13 +206,13 @@ double l1_requests(const Work& work) {
       static_cast<double>(c.global_load_sectors) + static_cast<double>(c.global_store_sectors) +
       static_cast<double>(c.global_atomic_sectors) + static_cast<double>(c.local_load_sectors) +
       static_cast<double>(c.local_store_sectors);
-  const double addresses = requests * cycles_per_request(work.gpu);
+  const double addresses = requests * l1_cycles_per_request(work.gpu);
   const double lines =
       static_cast<double>(c.l1_tag_lookups) + static_cast<double>(c.local_tag_lookups);
   const double tags = kCyclesPerLine * lines;
   // Lanes that read the same bytes share a sector, but each gets them into registers of its own.
   const double bytes = std::max(sectors * kSectorBytes, static_cast<double>(c.global_load_bytes));
-  const double data = bytes / (kWordBytes * lanes);
+  const double data = bytes / l1_bytes_per_cycle(work.gpu);
   return work.microseconds(std::max({addresses, tags, data}) * sector_share(work));
 }
 

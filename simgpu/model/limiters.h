@@ -12,6 +12,16 @@ double as_dram_reads(double read_bytes, double written_bytes, const gpu_spec::Gp
 /// Bytes per second that streams which only read get of DRAM.
 double dram_read_rate(const gpu_spec::GpuSpec& gpu);
 
+/// Bytes that L1 delivers to registers per cycle and SM, four for each lane. GPUs with 32
+/// load/store units per SM (capabilities 8.0 and 9.0) read 126 bytes per cycle from L1 (A100,
+/// H100), those with 16 read 59 (T4) and 64 (A40): NVIDIA's whitepapers, Jia et al. (2019), D.
+/// Ernst's gpu-cache.
+double l1_bytes_per_cycle(const gpu_spec::GpuSpec& gpu);
+/// Cycles that L1 takes for a request, were its data nothing. With 16 load/store units it is more
+/// than the two that 32 addresses need: the two loads of a multiply-add took 4.9 cycles on an
+/// RTX A6000 (S. Boehm, 2022: 69.2 ms for 4096^3 at 84 SMs and 1800 MHz).
+double l1_cycles_per_request(const gpu_spec::GpuSpec& gpu);
+
 /// Each of the SM's schedulers starts one warp instruction per cycle.
 double issue_time(const Work& work);
 

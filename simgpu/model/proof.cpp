@@ -6,6 +6,8 @@
 #include <map>
 #include <utility>
 
+#include "simgpu/isa/instruction_info.h"
+
 namespace simgpu {
 namespace {
 
@@ -183,6 +185,28 @@ Proof of_pipe(const KernelRecord& kernel, const char* counter, const char* what)
   return {counter, 0, fmt::format("{:.3g} {}", nsight_counters(kernel).at(counter), what)};
 }
 
+/// Conversions between types take the same units as special functions, and are no such functions to
+/// whoever wrote them.
+Proof special_functions(const KernelRecord& kernel) {
+  constexpr double kMostly = 0.8;
+  const auto of = [&](InstructionClass cls) {
+    const auto found = kernel.counters.instructions_by_class.find(name_of(cls));
+    return found == kernel.counters.instructions_by_class.end() ? 0 : as_number(found->second);
+  };
+  const double conversions = of(InstructionClass::conversion);
+  const double both = conversions + of(InstructionClass::special);
+  const bool is_converting = both > 0 && conversions >= kMostly * both;
+  Proof proof = of_pipe(kernel, "sm__inst_executed_pipe_xu.sum",
+                        is_converting ? "conversions between types of warps"
+                                      : "special functions and conversions of warps");
+  if (is_converting) {
+    proof.change =
+        "convert between types less often: hold the sum in the type of what is added, or convert "
+        "once outside of the inner loop";
+  }
+  return proof;
+}
+
 Proof unnamed(const KernelRecord& kernel, int sm_count) {
   if (!kernel.time.limiter) return {};
   const KernelCounters& c = kernel.counters;
@@ -224,8 +248,7 @@ Proof unnamed(const KernelRecord& kernel, int sm_count) {
     case Limiter::exchange:
       return of_pipe(kernel, "simgpu__warp_exchanges.sum", "exchanges between lanes of warps");
     case Limiter::special:
-      return of_pipe(kernel, "sm__inst_executed_pipe_xu.sum",
-                     "special functions and conversions of warps");
+      return special_functions(kernel);
     case Limiter::tensor:
       return of_pipe(kernel, "sm__inst_executed_pipe_tensor.sum", "tensor instructions of warps");
     case Limiter::host_loads:

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "simgpu/model/busy_time.h"
 #include "simgpu/model/occupancy.h"
 #include "simgpu/model/work.h"
 #include "simgpu/report.h"
@@ -13,6 +14,14 @@ namespace simgpu {
 /// derives each.
 TimeBreakdown predict_time(const KernelCounters& counters, const LaunchShape& shape,
                            const ExecutedProgram& program, const gpu_spec::GpuSpec& gpu);
+
+/// The same, with what it is due to.
+struct PredictedTime {
+  TimeBreakdown time;
+  model::BusyTime busy;                  ///< that time, without the launch
+  bool waits_for_longest_block = false;  ///< its latency is that of one block
+};
+PredictedTime predict(const model::Work& work);
 
 /// The blocks of the busiest SM over the mean of all SMs: how much longer the launch takes for it.
 double wave_quantisation(const LaunchShape& shape, const gpu_spec::GpuSpec& gpu);

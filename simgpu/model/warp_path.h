@@ -1,5 +1,7 @@
 #pragma once
 
+#include <vector>
+
 #include "simgpu/model/work.h"
 
 namespace simgpu::model {
@@ -26,5 +28,10 @@ struct BlockCycles {
 /// warps take turns it takes as long as all that wait for each other.
 /// @param mean_warp warp_cycles(): where the ways of the warps are not known it is every warp's
 BlockCycles block_cycles(const Work& work, double mean_warp);
+
+/// For which instructions the longest warp of a block waits: of each, a share of its time. An
+/// instruction that issues while nothing is waited for is waited for itself.
+/// @param of_longest_block the launch's longest block; else the mean of all blocks
+std::vector<double> waited_for(const Work& work, bool of_longest_block);
 
 }  // namespace simgpu::model

@@ -1,6 +1,9 @@
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "simgpu/runtime/api.h"
+#include "simgpu/runtime/caller.h"
 #include "simgpu/runtime/capture.h"
 #include "simgpu/runtime/kernel_work.h"
 #include "simgpu/runtime/registry.h"
@@ -13,12 +16,31 @@ struct CallConfiguration {
   dim3 grid, block;
   size_t dynamic_shared_bytes = 0;
   cudaStream_t stream = nullptr;
+  protocol::Caller caller = {};  ///< where the `<<<>>>` stands
 };
+
+/// Of the configuration that this thread has taken last, and not launched with.
+std::optional<protocol::Caller>& taken_caller() {
+  thread_local std::optional<protocol::Caller> caller;
+  return caller;
+}
 
 std::vector<CallConfiguration>& configurations() {
   thread_local std::vector<CallConfiguration> stack;
   return stack;
 }
+
+/// While one lives, requests come from where the `<<<>>>` stands whose configuration was taken
+/// last, if that was for this launch.
+class LaunchCaller {
+ public:
+  LaunchCaller() {
+    if (const auto taken = std::exchange(taken_caller(), std::nullopt)) scope_.emplace(*taken);
+  }
+
+ private:
+  std::optional<CallerScope> scope_;
+};
 
 /// What a launch is besides its configuration.
 struct Form {
@@ -134,7 +156,8 @@ char __cudaInitModule(void** handle) {
 
 unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t dynamic_shared_bytes,
                                      cudaStream_t stream) {
-  configurations().push_back({grid, block, dynamic_shared_bytes, stream});
+  configurations().push_back(
+      {grid, block, dynamic_shared_bytes, stream, simgpu::runtime::caller_while_cheap()});
   return 0;
 }
 
@@ -148,6 +171,7 @@ cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, size_t* dynamic_
   *block = top.block;
   *dynamic_shared_bytes = top.dynamic_shared_bytes;
   *static_cast<cudaStream_t*>(stream) = top.stream;
+  simgpu::runtime::taken_caller() = top.caller;
   return cudaSuccess;
 }
 
@@ -165,6 +189,7 @@ cudaError_t cudaGetKernel(cudaKernel_t* handle, const void* function) {
 
 cudaError_t cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void** arguments,
                              size_t dynamic_shared_bytes, cudaStream_t stream) {
+  const simgpu::runtime::LaunchCaller caller;
   return api([&] {
     return simgpu::runtime::submit(function, grid, block, arguments, dynamic_shared_bytes, stream);
   });
@@ -178,6 +203,7 @@ cudaError_t cudaLaunchKernel_ptsz(const void* function, dim3 grid, dim3 block, v
 
 cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void** arguments,
                                size_t dynamic_shared_bytes, cudaStream_t stream) {
+  const simgpu::runtime::LaunchCaller caller;
   return simgpu::runtime::hide_from_caller(api([&] {
     return simgpu::runtime::submit(kernel, grid, block, arguments, dynamic_shared_bytes, stream,
                                    {.by_syntax = true});

@@ -19,6 +19,7 @@
 
 #include "simgpu/device/cuda_error.h"
 #include "simgpu/device/timeline.h"
+#include "simgpu/runtime/caller.h"
 #include "simgpu/runtime/device_range.h"
 
 namespace simgpu::runtime {
@@ -33,6 +34,52 @@ int descriptor_from_environment() {
   int number = -1;
   const auto [end, error] = std::from_chars(view.data(), view.data() + view.size(), number);
   return error == std::errc() && end == view.data() + view.size() ? number : -1;
+}
+
+/// Whether a request is sent because something is wrong.
+bool is_about_a_mistake(GuestOperation operation) {
+  return operation == GuestOperation::misuse || operation == GuestOperation::refused ||
+         operation == GuestOperation::launch_unasked ||
+         operation == GuestOperation::host_dereference;
+}
+
+/// Whether something that is wrong with a request may be told with its caller's line, now or later.
+bool may_need_caller(GuestOperation operation) {
+  switch (operation) {
+    case GuestOperation::allocate:
+    case GuestOperation::allocate_array:
+    case GuestOperation::allocate_shared:
+    case GuestOperation::pool_allocate:
+    case GuestOperation::pool_create:
+    case GuestOperation::release:
+    case GuestOperation::release_pinned:
+    case GuestOperation::pool_release:
+    case GuestOperation::copy_to_device:
+    case GuestOperation::copy_from_device:
+    case GuestOperation::copy_on_device:
+    case GuestOperation::fill:
+    case GuestOperation::launch:
+    case GuestOperation::launch_unasked:
+    case GuestOperation::blas:
+    case GuestOperation::stream_create:
+    case GuestOperation::stream_synchronize:
+    case GuestOperation::stream_wait:
+    case GuestOperation::event_create:
+    case GuestOperation::event_record:
+    case GuestOperation::event_synchronize:
+    case GuestOperation::event_elapsed:
+    case GuestOperation::device_synchronize:
+    case GuestOperation::graph_end:
+    case GuestOperation::graph_launch:
+    case GuestOperation::image_create:
+    case GuestOperation::host_call:
+    case GuestOperation::host_dereference:
+    case GuestOperation::misuse:
+    case GuestOperation::refused:
+      return true;
+    default:
+      return false;
+  }
 }
 
 /// Returns when the device has answered, or after a while. A short launch takes less time than a
@@ -127,8 +174,13 @@ Reply Client::lose() {
 Reply Client::exchange(GuestOperation operation, std::span<const std::byte> payload,
                        std::span<const std::byte> bulk) {
   wire::Writer writer;
-  writer.put(wire::Header{.bytes = static_cast<std::uint32_t>(payload.size() + bulk.size()),
-                          .tag = static_cast<std::uint32_t>(operation)});
+  const bool with_caller = may_need_caller(operation);
+  const std::size_t bytes =
+      payload.size() + bulk.size() + (with_caller ? sizeof(protocol::Caller) : 0);
+  writer.put(wire::Header{
+      .bytes = static_cast<std::uint32_t>(bytes),
+      .tag = static_cast<std::uint32_t>(operation) | (with_caller ? protocol::kWithCaller : 0)});
+  if (with_caller) writer.put(caller_of_request(is_about_a_mistake(operation)));
   writer.append(payload);
   if (!send_all(writer.bytes()) || !send_all(bulk)) return lose();
   stay_awake(socket_);

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "simgpu/source/array_elements.h"
 #include "simgpu/source/tokens.h"
 #include "simgpu/source/unwritten_variables.h"
 
@@ -246,6 +247,58 @@ bool may_leave_before(const AccessSite& site, const SourceText& text) {
          });
 }
 
+namespace {
+
+/// The line of a `return` in the body of the `if` that begins at a line; 0 where there is none.
+std::uint32_t line_of_return(const std::string& file, std::uint32_t line, const SourceText& text) {
+  const Source source(file, text);
+  if (!source.readable()) return 0;
+  const Tokens& tokens = source.tokens();
+  const auto first = std::ranges::find_if(
+      tokens, [&](const Token& token) { return token.line == line && token.text == "if"; });
+  if (first == tokens.end()) return 0;
+  const auto at = static_cast<std::size_t>(first - tokens.begin());
+  const std::size_t body = behind_group(tokens, at + 1, "(", ")");
+  if (body >= tokens.size()) return 0;
+  const auto ends = [](const Token& token) { return token.text == ";" || token.text == "}"; };
+  const auto semicolon =
+      std::find_if(tokens.begin() + static_cast<std::ptrdiff_t>(body), tokens.end(), ends);
+  const std::size_t end = tokens[body].text == "{"
+                              ? behind_group(tokens, body, "{", "}")
+                              : static_cast<std::size_t>(semicolon - tokens.begin());
+  const auto is_return = [](const Token& token) { return token.text == "return"; };
+  const auto last = tokens.begin() + static_cast<std::ptrdiff_t>(end);
+  const auto found =
+      std::find_if(tokens.begin() + static_cast<std::ptrdiff_t>(body), last, is_return);
+  return found == last ? 0 : found->line;
+}
+
+/// Where threads of a warp part by an `if` that returns, the `return` is what keeps them away.
+void name_returns(Finding& finding, const SourceText& text) {
+  if (finding.code != "RL0305") return;
+  // A lane that has returned set out for it at the branch that `other` has.
+  if (finding.detail == FindingDetail::returned_lane && finding.other) {
+    const AccessSite& left = *finding.other;
+    const std::uint32_t line = line_of_return(left.file, left.line, text);
+    if (line != 0 && line != left.line)
+      finding.also.push_back({left.file, line, "it returns here"});
+  }
+  for (std::size_t i = 0; i < finding.also.size(); ++i) {
+    const SourceNote branch = finding.also[i];
+    const std::uint32_t line = line_of_return(branch.file, branch.line, text);
+    if (line == 0) continue;
+    const SourceNote note{branch.file, line, "threads that return here do not come there"};
+    finding.returns_early = true;
+    if (line == branch.line) {
+      finding.also[i] = note;
+    } else {
+      finding.also.insert(finding.also.begin() + static_cast<std::ptrdiff_t>(++i), note);
+    }
+  }
+}
+
+}  // namespace
+
 void settle_by_source(std::vector<Finding>& findings, const SourceText& text) {
   std::erase_if(findings, [&](const Finding& finding) {
     return finding.unless_returned && may_leave_before(finding.where, text);
@@ -259,8 +312,12 @@ void settle_by_source(std::vector<Finding>& findings, const SourceText& text) {
              cause.where.line == finding.where.line && cause.where.column == finding.where.column;
     });
   });
-  for (Finding& finding : findings) finding.unless_returned = false;
+  for (Finding& finding : findings) {
+    finding.unless_returned = false;
+    name_returns(finding, text);
+  }
   name_unwritten_variables(findings, text);
+  name_array_elements(findings, text);
 }
 
 }  // namespace simgpu

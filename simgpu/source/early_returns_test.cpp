@@ -132,5 +132,54 @@ TEST(EarlyReturns, SettlingKeepsWhatHoldsInAnyCase) {
   EXPECT_FALSE(findings[0].unless_returned);
 }
 
+/// What RL0305 says of the branch at line 2 of a kernel.
+std::vector<SourceNote> notes_of(const std::string& text, FindingDetail detail) {
+  Finding finding;
+  finding.code = "RL0305";
+  finding.detail = detail;
+  finding.where.file = "k.cu";
+  finding.where.line = 9;
+  if (detail == FindingDetail::returned_lane) {
+    finding.other = AccessSite{.file = "k.cu", .line = 2};
+  } else {
+    finding.also = {{"k.cu", 2, "the branch"}};
+  }
+  std::vector<Finding> findings{finding};
+  settle_by_source(findings, [&](const std::string&) { return text; });
+  return findings.at(0).also;
+}
+
+TEST(Returns, ThatKeepThreadsAwayAreNamedBesideTheBranch) {
+  const auto notes = notes_of("void k() {\n  if (i >= n) {\n    y[i] = 0;\n    return;\n  }\n}\n",
+                              FindingDetail::none);
+  ASSERT_EQ(notes.size(), 2U);
+  EXPECT_EQ(notes[0].line, 2U);
+  EXPECT_EQ(notes[1], (SourceNote{"k.cu", 4, "threads that return here do not come there"}));
+}
+
+TEST(Returns, OnTheLineOfTheBranchAreNamedInstead) {
+  const auto notes =
+      notes_of("void k() {\n  if (i >= n) return;\n  f();\n}\n", FindingDetail::none);
+  ASSERT_EQ(notes.size(), 1U);
+  EXPECT_EQ(notes[0], (SourceNote{"k.cu", 2, "threads that return here do not come there"}));
+}
+
+TEST(Returns, OfALaneAreThoseBehindItsBranch) {
+  const auto notes =
+      notes_of("void k() {\n  if (i >= n) {\n    return;\n  }\n}\n", FindingDetail::returned_lane);
+  ASSERT_EQ(notes.size(), 1U);
+  EXPECT_EQ(notes[0].line, 3U);
+}
+
+TEST(Returns, OfOtherStatementsAreNot) {
+  for (const char* text : {"void k() {\n  if (i < n) {\n    f();\n  }\n  return;\n}\n",
+                           "void k() {\n  if (i < n) f();\n  else return;\n}\n",
+                           "void k() {\n  for (;;) return;\n}\n", "void k() {\n  if (", ""}) {
+    const auto notes = notes_of(text, FindingDetail::none);
+    ASSERT_EQ(notes.size(), 1U) << text;
+    EXPECT_EQ(notes[0].text, "the branch") << text;
+  }
+}
+
 }  // namespace
 }  // namespace simgpu

@@ -29,10 +29,13 @@ using FragmentWeight =
     wmma::fragment<wmma::matrix_b, kFragment, kFragment, kFragment, __half, wmma::col_major>;
 using FragmentSum = wmma::fragment<wmma::accumulator, kFragment, kFragment, kFragment, float>;
 
+using Tile = __half[kTile][kRow];
+using WarpSums = FragmentSum[kPerWarp][kPerWarp];
+
 // All threads of the block copy the part of `matrix` (rows, columns) that begins at (row0,
 // column0). What lies beyond its edges becomes 0, which adds nothing to a sum.
 __device__ void load_tile(const __half* matrix, int rows, int columns, int row0, int column0,
-                          __half (&tile)[kTile][kRow]) {
+                          Tile& tile) {
   const bool inside = row0 + kTile <= rows && column0 + kDepth <= columns;
   if (inside && columns % kVector == 0) {
     constexpr int kPerRow = kDepth / kVector;
@@ -53,10 +56,54 @@ __device__ void load_tile(const __half* matrix, int rows, int columns, int row0,
   }
 }
 
+// gate += x gate_proj^T and up += x up_proj^T, of the warp's tokens and features over one tile's
+// depth. What is loaded of x serves both sums of all features.
+__device__ void multiply_tiles(const Tile& x, const Tile& gate_proj, const Tile& up_proj, int token,
+                               int feature, WarpSums& gate, WarpSums& up) {
+  for (int k = 0; k < kDepth; k += kFragment) {
+    FragmentX rows[kPerWarp];
+    for (int i = 0; i < kPerWarp; ++i) {
+      wmma::load_matrix_sync(rows[i], &x[token + i * kFragment][k], kRow);
+    }
+    for (int j = 0; j < kPerWarp; ++j) {
+      FragmentWeight gate_columns, up_columns;
+      wmma::load_matrix_sync(gate_columns, &gate_proj[feature + j * kFragment][k], kRow);
+      wmma::load_matrix_sync(up_columns, &up_proj[feature + j * kFragment][k], kRow);
+      for (int i = 0; i < kPerWarp; ++i) {
+        wmma::mma_sync(gate[i][j], rows[i], gate_columns, gate[i][j]);
+        wmma::mma_sync(up[i][j], rows[i], up_columns, up[i][j]);
+      }
+    }
+  }
+}
+
+// Stores gelu(gate) * up from (token0, feature0) on, as far as product reaches. As in gated_wmma,
+// it goes through shared memory, of which each warp has a part.
+__device__ void store_product(FragmentSum& gate, const FragmentSum& up, int token0, int feature0,
+                              const MlpShape& shape, __half* product) {
+  __shared__ __align__(32) float staging[kWarps][kFragment][kFragment];
+  auto& tile = staging[threadIdx.x / kWarpSize];
+  for (int e = 0; e < gate.num_elements; ++e) gate.x[e] = gelu(gate.x[e]) * up.x[e];
+  __syncwarp();  // nobody reads the fragment before any more
+  wmma::store_matrix_sync(&tile[0][0], gate, kFragment, wmma::mem_row_major);
+  __syncwarp();  // the fragment is complete
+
+  // Each lane stores half a row.
+  const int lane = threadIdx.x % kWarpSize;
+  const int row = lane / 2, column = lane % 2 * kVector;
+  const int token = token0 + row, feature = feature0 + column;
+  float values[kVector];
+  for (int v = 0; v < kVector; ++v) values[v] = tile[row][column + v];
+  if (token < shape.tokens) {
+    rooflab::store(product + static_cast<size_t>(token) * shape.intermediate + feature,
+                   shape.intermediate - feature, values);
+  }
+}
+
 __global__ void __launch_bounds__(kThreads)
     gated_ragged_kernel(const __half* x, const __half* gate_proj, const __half* up_proj,
                         __half* product, MlpShape shape) {
-  __shared__ __align__(32) __half x_tile[kTile][kRow], gate_tile[kTile][kRow], up_tile[kTile][kRow];
+  __shared__ __align__(32) Tile x_tile, gate_tile, up_tile;
   const int warp = threadIdx.x / kWarpSize;
   const int warp_token = warp / kWarpsAcross * kWarpTile;  // inside the block's tile
   const int warp_feature = warp % kWarpsAcross * kWarpTile;
@@ -64,60 +111,27 @@ __global__ void __launch_bounds__(kThreads)
   const int token0 = blockIdx.x / tiles_across * kTile;
   const int feature0 = blockIdx.x % tiles_across * kTile;
 
-  FragmentSum gate[kPerWarp][kPerWarp], up[kPerWarp][kPerWarp];
+  WarpSums gate, up;
   for (int i = 0; i < kPerWarp; ++i) {
     for (int j = 0; j < kPerWarp; ++j) {
       wmma::fill_fragment(gate[i][j], 0.0f);
       wmma::fill_fragment(up[i][j], 0.0f);
     }
   }
-
   for (int k0 = 0; k0 < shape.hidden; k0 += kDepth) {
     load_tile(x, shape.tokens, shape.hidden, token0, k0, x_tile);
     load_tile(gate_proj, shape.intermediate, shape.hidden, feature0, k0, gate_tile);
     load_tile(up_proj, shape.intermediate, shape.hidden, feature0, k0, up_tile);
     __syncthreads();  // the tiles are complete
-    for (int k = 0; k < kDepth; k += kFragment) {
-      FragmentX rows[kPerWarp];
-      for (int i = 0; i < kPerWarp; ++i) {
-        wmma::load_matrix_sync(rows[i], &x_tile[warp_token + i * kFragment][k], kRow);
-      }
-      for (int j = 0; j < kPerWarp; ++j) {
-        FragmentWeight gate_columns, up_columns;
-        const int feature = warp_feature + j * kFragment;
-        wmma::load_matrix_sync(gate_columns, &gate_tile[feature][k], kRow);
-        wmma::load_matrix_sync(up_columns, &up_tile[feature][k], kRow);
-        for (int i = 0; i < kPerWarp; ++i) {
-          wmma::mma_sync(gate[i][j], rows[i], gate_columns, gate[i][j]);
-          wmma::mma_sync(up[i][j], rows[i], up_columns, up[i][j]);
-        }
-      }
-    }
+    multiply_tiles(x_tile, gate_tile, up_tile, warp_token, warp_feature, gate, up);
     __syncthreads();  // nobody needs the tiles any more
   }
-
-  __shared__ __align__(32) float staging[kWarps][kFragment][kFragment];
-  const int lane = threadIdx.x % kWarpSize;
 #pragma unroll  // an array that is indexed by constants alone stays in registers
   for (int i = 0; i < kPerWarp; ++i) {
 #pragma unroll
     for (int j = 0; j < kPerWarp; ++j) {
-      for (int e = 0; e < gate[i][j].num_elements; ++e) {
-        gate[i][j].x[e] = gelu(gate[i][j].x[e]) * up[i][j].x[e];
-      }
-      wmma::store_matrix_sync(&staging[warp][0][0], gate[i][j], kFragment, wmma::mem_row_major);
-      __syncwarp();
-      // Each lane stores half a row of the fragment, as far as product reaches.
-      const int row = lane / 2, column = lane % 2 * kVector;
-      const int token = token0 + warp_token + i * kFragment + row;
-      const int feature = feature0 + warp_feature + j * kFragment + column;
-      float values[kVector];
-      for (int v = 0; v < kVector; ++v) values[v] = staging[warp][row][column + v];
-      if (token < shape.tokens) {
-        rooflab::store(product + static_cast<size_t>(token) * shape.intermediate + feature,
-                       shape.intermediate - feature, values);
-      }
-      __syncwarp();
+      store_product(gate[i][j], up[i][j], token0 + warp_token + i * kFragment,
+                    feature0 + warp_feature + j * kFragment, shape, product);
     }
   }
 }

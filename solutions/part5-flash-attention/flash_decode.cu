@@ -12,95 +12,75 @@
 namespace {
 
 constexpr int kThreads = 256;
-constexpr int kChunk = 4;  // keys that a thread has under way, to hide the latency of their loads
+constexpr int kKeys = 4;  // that a team has under way at once, to hide the latency of their loads
 
 // A key or value is read by a team of lanes of a warp, 16 bytes by each lane, so that the warp's
-// loads are coalesced. Where a row is longer than a warp's load, each lane has kVectors of them.
+// loads are coalesced. Where a row is longer than a warp's load, each lane has two of them.
 template <typename T, int kHeadDim>
 struct Team {
-  static constexpr int kWidth = rooflab::kVectorSize<T>;
-  static constexpr int kLanes = kHeadDim / kWidth < 32 ? kHeadDim / kWidth : 32;
+  static constexpr int kVector = rooflab::kVectorSize<T>;
+  static constexpr int kLanes = kHeadDim < 32 * kVector ? kHeadDim / kVector : 32;
   static constexpr int kElements = kHeadDim / kLanes;  // of a row, that a lane has
   static constexpr int kTeams = kThreads / kLanes;     // in a block
+  using Part = float[kElements];
 
-  // Which element of a row is the e-th of the team's `lane`.
-  __device__ static int element(int lane, int e) {
-    return (e / kWidth * kLanes + lane) * kWidth + e % kWidth;
+  // Which element of a row is the e-th of this lane.
+  __device__ static int element(int e) {
+    return (e / kVector * kLanes + threadIdx.x % kLanes) * kVector + e % kVector;
   }
-
-  // This lane's part of the row at `row`.
-  __device__ static void load(const T* row, int lane, float (&part)[kElements]) {
-#pragma unroll
-    for (int e = 0; e < kElements; e += kWidth) {
-      float vector[kWidth];
-      rooflab::load_vector(row + element(lane, e), vector);
-#pragma unroll
-      for (int j = 0; j < kWidth; ++j) part[e + j] = vector[j];
+  // This lane's part of a row.
+  __device__ static void load(const T* row, Part& part) {
+    for (int e = 0; e < kElements; e += kVector) {
+      float vector[kVector];
+      rooflab::load_vector(row + element(e), vector);
+      for (int i = 0; i < kVector; ++i) part[e + i] = vector[i];
     }
+  }
+  __device__ static float dot(const Part& a, const Part& b) {
+    float sum = 0.0f;
+    for (int e = 0; e < kElements; ++e) sum += a[e] * b[e];
+    return warp_sum<kLanes>(sum);
   }
 };
 
-// What a team knows of one query head after the keys it has seen. Scores are times log2(e), which
-// makes exp2 of them the weights.
+// What a team knows of one query head after the keys it has seen.
 template <int kElements>
 struct State {
-  float maximum = -INFINITY;
-  float sum = 0.0f;              // of the weights
+  OnlineSoftmax softmax;
   float values[kElements] = {};  // this lane's part of the weighted sum of the values
+
+  __device__ void add(const float (&scores)[kKeys], const float (&new_values)[kKeys][kElements]) {
+    float largest = -INFINITY;
+    for (const float score : scores) largest = fmaxf(largest, score);
+    const float factor = softmax.raise_maximum(largest);
+    for (float& value : values) value *= factor;
+    for (int i = 0; i < kKeys; ++i) {
+      const float weight = softmax.add(scores[i]);
+      for (int e = 0; e < kElements; ++e) values[e] += weight * new_values[i][e];
+    }
+  }
 };
 
-// Takes the keys `begin` ... `begin + kChunk - 1`, as far as they lie before `end`, into the states
-// of kHeads query heads.
+// Takes keys `begin` to `begin + kKeys - 1`, as far as they lie before `end`, into the states of
+// kHeads query heads: what a team loads of a key serves all of them.
 template <typename T, int kHeadDim, int kHeads>
 __device__ void attend(const float (&q)[kHeads][Team<T, kHeadDim>::kElements], const T* k,
-                       const T* v, int begin, int end, int lane,
+                       const T* v, int begin, int end,
                        State<Team<T, kHeadDim>::kElements> (&states)[kHeads]) {
   using Own = Team<T, kHeadDim>;
-  float scores[kHeads][kChunk];
-#pragma unroll
-  for (int i = 0; i < kChunk; ++i) {
-    const int index = min(begin + i, end - 1);  // no branch, so that all loads can start at once
-    float key[Own::kElements];
-    Own::load(k + static_cast<size_t>(index) * kHeadDim, lane, key);
-#pragma unroll
-    for (int h = 0; h < kHeads; ++h) {
-      float dot = 0.0f;
-#pragma unroll
-      for (int e = 0; e < Own::kElements; ++e) dot += q[h][e] * key[e];
-      dot = warp_sum<Own::kLanes>(dot);
-      scores[h][i] = begin + i < end ? dot : -INFINITY;
-    }
+  typename Own::Part keys[kKeys], values[kKeys];
+  for (int i = 0; i < kKeys; ++i) {
+    const size_t key = min(begin + i, end - 1);  // no branch, so that all loads can start at once
+    Own::load(k + key * kHeadDim, keys[i]);
+    Own::load(v + key * kHeadDim, values[i]);
   }
-
-#pragma unroll
   for (int h = 0; h < kHeads; ++h) {
-    State<Own::kElements>& state = states[h];
-    float maximum = state.maximum;
-#pragma unroll
-    for (const float score : scores[h]) maximum = fmaxf(maximum, score);
-    const float base = finite_or_zero(maximum);
-    const float rescale = exp2f(state.maximum - base);
-    state.maximum = maximum;
-    state.sum *= rescale;
-#pragma unroll
-    for (float& value : state.values) value *= rescale;
-#pragma unroll
-    for (float& score : scores[h]) {
-      score = exp2f(score - base);  // now a weight; 0 behind the last key
-      state.sum += score;
+    float scores[kKeys];
+    for (int i = 0; i < kKeys; ++i) {
+      const float score = Own::dot(q[h], keys[i]);
+      scores[i] = begin + i < end ? score : -INFINITY;
     }
-  }
-
-#pragma unroll
-  for (int i = 0; i < kChunk; ++i) {
-    const int index = min(begin + i, end - 1);
-    float value[Own::kElements];
-    Own::load(v + static_cast<size_t>(index) * kHeadDim, lane, value);
-#pragma unroll
-    for (int h = 0; h < kHeads; ++h) {
-#pragma unroll
-      for (int e = 0; e < Own::kElements; ++e) states[h].values[e] += scores[h][i] * value[e];
-    }
+    states[h].add(scores, values);
   }
 }
 
@@ -135,60 +115,53 @@ __device__ Combined combine(const Results& results, size_t first, int count, int
   return all;
 }
 
-// Combines the states of the block's teams and stores the results as part `split` of `splits` of
-// the query heads from first_row on.
+// Combines the states of the block's teams, and stores what comes of query head h as result
+// first + h * stride.
 template <typename T, int kHeadDim, int kHeads>
 __device__ void store_parts(const State<Team<T, kHeadDim>::kElements> (&states)[kHeads],
-                            size_t first_row, int split, int splits, const Results& parts) {
+                            size_t first, int stride, const Results& parts) {
   using Own = Team<T, kHeadDim>;
-  __shared__ float maxima[kHeads * Own::kTeams];
-  __shared__ float sums[kHeads * Own::kTeams];
+  __shared__ float maxima[kHeads * Own::kTeams], sums[kHeads * Own::kTeams];
   __shared__ float values[kHeads * Own::kTeams * kHeadDim];
-  const int lane = threadIdx.x % Own::kLanes;
-#pragma unroll
   for (int h = 0; h < kHeads; ++h) {
     const int own = h * Own::kTeams + threadIdx.x / Own::kLanes;
-    if (lane == 0) maxima[own] = states[h].maximum;
-    if (lane == 0) sums[own] = states[h].sum;
-#pragma unroll
+    if (threadIdx.x % Own::kLanes == 0) {
+      maxima[own] = states[h].softmax.maximum;
+      sums[own] = states[h].softmax.sum;
+    }
     for (int e = 0; e < Own::kElements; ++e) {
-      values[own * kHeadDim + Own::element(lane, e)] = states[h].values[e];
+      values[own * kHeadDim + Own::element(e)] = states[h].values[e];
     }
   }
   __syncthreads();  // the states of all teams are there
   for (int i = threadIdx.x; i < kHeads * kHeadDim; i += kThreads) {
-    const int h = i / kHeadDim;
-    const int d = i % kHeadDim;
+    const int h = i / kHeadDim, d = i % kHeadDim;
     const Combined all = combine<kHeadDim>({maxima, sums, values}, h * Own::kTeams, Own::kTeams, d);
-    const size_t part = (first_row + h) * splits + split;
+    const size_t part = first + h * stride;
     parts.values[part * kHeadDim + d] = all.value;
     if (d == 0) parts.maximum[part] = all.maximum;
     if (d == 0) parts.sum[part] = all.sum;
   }
 }
 
-// A block takes one part of the keys for kHeads query heads that share a key/value head: what a
-// team loads of a key serves all of them. Its teams take chunks of the keys in turn.
+// A block takes one part of the keys for kHeads query heads that share a key/value head. Its teams
+// take chunks of the keys in turn.
 template <typename T, int kHeadDim, int kHeads>
 __global__ void __launch_bounds__(kThreads, 2)  // two blocks on a multiprocessor
     decode_part_kernel(const T* q, const T* k, const T* v, Results parts, AttentionShape shape) {
   using Own = Team<T, kHeadDim>;
-  const int lane = threadIdx.x % Own::kLanes;
-  const int team = threadIdx.x / Own::kLanes;
-  const int split = blockIdx.x;
-  const int splits = gridDim.x;
-  const int first_head = blockIdx.y * kHeads;
-  const int batch = blockIdx.z;
-  const size_t first_row = static_cast<size_t>(batch) * shape.query_heads + first_head;
-  const size_t key_head = static_cast<size_t>(batch) * shape.key_value_heads +
-                          first_head / (shape.query_heads / shape.key_value_heads);
-  const size_t keys_before = key_head * shape.key_length * kHeadDim;
+  const int split = blockIdx.x, splits = gridDim.x;
+  const int head = blockIdx.y * kHeads;
+  const int key_head = head / (shape.query_heads / shape.key_value_heads);
+  const size_t row = static_cast<size_t>(blockIdx.z) * shape.query_heads + head;
+  const size_t key_row = static_cast<size_t>(blockIdx.z) * shape.key_value_heads + key_head;
+  k += key_row * shape.key_length * kHeadDim;
+  v += key_row * shape.key_length * kHeadDim;
 
-  float q_part[kHeads][Own::kElements];
-#pragma unroll
+  typename Own::Part q_parts[kHeads];
   for (int h = 0; h < kHeads; ++h) {
-    Own::load(q + (first_row + h) * kHeadDim, lane, q_part[h]);
-    for (float& element : q_part[h]) element *= shape.scale * kLog2E;
+    Own::load(q + (row + h) * kHeadDim, q_parts[h]);
+    for (float& element : q_parts[h]) element *= shape.scale * kLog2E;
   }
 
   // The newest token sees the last keys.
@@ -196,13 +169,13 @@ __global__ void __launch_bounds__(kThreads, 2)  // two blocks on a multiprocesso
   const int keys_per_split = (shape.key_length - first_key + splits - 1) / splits;
   const int begin = first_key + split * keys_per_split;
   const int end = min(begin + keys_per_split, shape.key_length);
+  const int own_keys = threadIdx.x / Own::kLanes * kKeys;
   State<Own::kElements> states[kHeads];
   // All lanes of a warp run the same number of iterations: they meet in shuffles.
-  for (int chunk = begin; chunk < end; chunk += Own::kTeams * kChunk) {
-    attend<T, kHeadDim>(q_part, k + keys_before, v + keys_before, chunk + team * kChunk, end, lane,
-                        states);
+  for (int key = begin; key < end; key += Own::kTeams * kKeys) {
+    attend<T, kHeadDim>(q_parts, k, v, key + own_keys, end, states);
   }
-  store_parts<T, kHeadDim>(states, first_row, split, splits, parts);
+  store_parts<T, kHeadDim>(states, row * splits + split, splits, parts);
 }
 
 // A block combines the parts of one query head, a thread for each element.

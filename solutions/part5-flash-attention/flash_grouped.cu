@@ -9,11 +9,10 @@
 // STARTER: // Your kernel goes here: start from flash_masked, with a block for each head, too.
 namespace {
 
-constexpr int kTile = 32;                   // queries in a tile, and keys
-constexpr int kHeadDim = 64;                // of q, k, v and out
-constexpr int kColumns = kHeadDim / kTile;  // of out, for each thread
+constexpr int kTile = 32;     // queries in a tile, and keys
+constexpr int kHeadDim = 64;  // of q, k, v and out
 
-// A warp has one query. Each of its lanes has one key of a tile, and kColumns columns of out.
+// flash_masked, with a block for each tile of queries of each head. A warp has one query.
 __global__ void __launch_bounds__(kTile* kTile)
     flash_grouped_kernel(const float* q, const float* k, const float* v, float* out,
                          float* log_sum_exp, AttentionShape shape) {
@@ -46,10 +45,7 @@ __global__ void __launch_bounds__(kTile* kTile)
   const int begin = first_visible(first_query, shape) / kTile * kTile;
   const int end = last_visible(first_query + query_count - 1, shape) + 1;
 
-  // What the query knows of the tiles so far.
-  float maximum = -INFINITY;
-  float sum = 0.0f;
-  float acc[kColumns] = {};
+  WarpRow state;
   for (int first_key = begin; first_key < end; first_key += kTile) {
     __syncthreads();  // nobody needs the last tiles any more
     load_tile<kHeadDim>(k + first_key * kHeadDim, shape.key_length - first_key, keys);
@@ -60,25 +56,11 @@ __global__ void __launch_bounds__(kTile* kTile)
     const bool is_visible = key >= first_visible(query, shape) && key <= last_visible(query, shape);
     const float score =
         is_visible ? shape.scale * dot<kHeadDim>(queries[row], keys[lane]) : -INFINITY;
-    const float new_maximum = fmaxf(maximum, warp_max(score));
-    const float base = finite_or_zero(new_maximum);
-    const float rescale = expf(maximum - base);
-    const float weight = expf(score - base);
-    maximum = new_maximum;
-    sum = sum * rescale + warp_sum(weight);
-    weights[row][lane] = weight;
+    weights[row][lane] = state.take_softmax(score);
     __syncwarp();  // the row of weights is complete
-
-    for (int c = 0; c < kColumns; ++c) {
-      acc[c] *= rescale;
-      for (int j = 0; j < kTile; ++j) acc[c] += weights[row][j] * values[j][lane + c * kTile];
-    }
+    state.add_values(weights[row], values);
   }
-  if (row >= query_count) return;
-  for (int c = 0; c < kColumns; ++c) {
-    out[query * kHeadDim + lane + c * kTile] = sum > 0.0f ? acc[c] / sum : 0.0f;
-  }
-  if (lane == 0) log_sum_exp[query] = maximum + logf(sum);
+  if (row < query_count) state.store(out + query * kHeadDim, log_sum_exp + query);
 }
 
 }  // namespace

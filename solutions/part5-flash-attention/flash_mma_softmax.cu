@@ -37,20 +37,8 @@ __device__ void multiply_q_k(const __half* queries, const Tile& keys, float scal
   }
 }
 
-__global__ void flash_mma_softmax_kernel(const __half* q, const __half* k, const __half* v,
-                                         __half* out, float* log_sum_exp, float scale) {
-  __shared__ __align__(16) Tile queries, keys, values;
-  copy_tile<kThreads, kTile, kHeadDim>(q + blockIdx.x * kTile * kHeadDim, kTile, queries);
-  copy_tile<kThreads, kTile, kHeadDim>(k, kTile, keys);
-  copy_tile<kThreads, kTile, kHeadDim>(v, kTile, values);
-  __syncthreads();  // the tiles are complete
-
-  const int warp_row = threadIdx.x / 32 * kWarpRows;
-  Sums scores[kTile / 8];
-  multiply_q_k(queries[warp_row], keys, scale, scores);
-
-  // The softmax of the lane's two rows, `row` and `row + 8`.
-  float maximum[2], sum[2];
+// Makes weights of the scores of the lane's two rows, `row` and `row + 8`.
+__device__ void take_softmax(Sums (&scores)[kTile / 8], float (&maximum)[2], float (&sum)[2]) {
   for (int r = 0; r < 2; ++r) {
     maximum[r] = -INFINITY;
     for (const Sums& part : scores) {
@@ -66,6 +54,22 @@ __global__ void flash_mma_softmax_kernel(const __half* q, const __half* k, const
     }
     sum[r] = warp_sum<kRowLanes>(sum[r]);
   }
+}
+
+__global__ void flash_mma_softmax_kernel(const __half* q, const __half* k, const __half* v,
+                                         __half* out, float* log_sum_exp, float scale) {
+  __shared__ __align__(16) Tile queries, keys, values;
+  copy_tile<kThreads, kTile, kHeadDim>(q + blockIdx.x * kTile * kHeadDim, kTile, queries);
+  copy_tile<kThreads, kTile, kHeadDim>(k, kTile, keys);
+  copy_tile<kThreads, kTile, kHeadDim>(v, kTile, values);
+  __syncthreads();  // the tiles are complete
+
+  const int warp_row = threadIdx.x / 32 * kWarpRows;
+  Sums scores[kTile / 8];
+  multiply_q_k(queries[warp_row], keys, scale, scores);
+
+  float maximum[2], sum[2];
+  take_softmax(scores, maximum, sum);
 
   Sums results[kHeadDim / 8];  // 16 queries x 8 columns of out each
   for (int j = 0; j < kTile; j += 16) {

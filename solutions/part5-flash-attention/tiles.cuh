@@ -12,6 +12,7 @@
 #include <type_traits>
 
 #include "attention_shape.h"
+#include "common.cuh"
 #include "fragments.h"
 #include "toolkit/vectors.h"
 
@@ -91,12 +92,37 @@ __device__ void store4(T* to, float4 v) {
                                   rooflab::from_float<T>(v.z), rooflab::from_float<T>(v.w)};
 }
 
-// The kThreads threads of a block copy kColumns columns of the first kRows rows of a matrix, which is
-// `width` wide, to `tile`, times `factor`. If there are only `row_count` rows, the others become
-// zero.
-template <int kThreads, int kRows, int kColumns, typename T>
-__device__ void load_as_float(const T* matrix, int width, int row_count, float factor, float* tile,
-                              int stride) {
+// The online softmax of a row whose scores arrive tile by tile. They are times log2(e), which makes
+// exp2 of them the weights.
+struct OnlineSoftmax {
+  float maximum = -INFINITY;
+  float sum = 0.0f;  // of the weights, as far as this thread has them
+
+  // Takes the largest score of a tile. What was summed so far shrinks by the factor returned.
+  __device__ float raise_maximum(float largest) {
+    const float before = maximum;
+    maximum = fmaxf(maximum, largest);
+    const float factor = exp2f(before - finite_or_zero(maximum));
+    sum *= factor;
+    return factor;
+  }
+  // The weight of a score of that tile, which joins the sum.
+  __device__ float add(float score) {
+    const float weight = exp2f(score - finite_or_zero(maximum));
+    sum += weight;
+    return weight;
+  }
+};
+// The natural logarithm of the sum of exp(score) over a row, whose weights add up to `sum`.
+__device__ inline float log_sum_exp_of(float maximum, float sum) {
+  return maximum / kLog2E + logf(sum);
+}
+
+// The kThreads threads of a block copy the first kColumns columns of a matrix, which is `width`
+// wide, to `tile`, times `factor`. If there are only `row_count` rows, the others become zero.
+template <int kThreads, int kColumns, typename T, int kRows, int kStride>
+__device__ void load_as_float(const T* matrix, int width, int row_count, float factor,
+                              float (&tile)[kRows][kStride]) {
   constexpr int kVector = rooflab::kVectorSize<T>;
   constexpr int kVectorsPerRow = kColumns / kVector;
   for (int i = threadIdx.x; i < kRows * kVectorsPerRow; i += kThreads) {
@@ -106,7 +132,7 @@ __device__ void load_as_float(const T* matrix, int width, int row_count, float f
     if (row < row_count) rooflab::load_vector(matrix + row * width + column, values);
 #pragma unroll
     for (int j = 0; j < kVector; j += 4) {
-      *reinterpret_cast<float4*>(tile + row * stride + column + j) =
+      *reinterpret_cast<float4*>(&tile[row][column + j]) =
           make_float4(values[j], values[j + 1], values[j + 2], values[j + 3]) * factor;
     }
   }
@@ -120,8 +146,9 @@ __device__ FragmentA<T> to_fragment_a(const Sums& left, const Sums& right) {
           pack<T>(right.value[0], right.value[1]), pack<T>(right.value[2], right.value[3])};
 }
 
-// The kThreads threads of a block copy the first kRows rows of a matrix that is kColumns wide to a tile in
-// shared memory, 16 bytes at a time. If there are only `row_count` rows, the others become zero.
+// The kThreads threads of a block copy the first kRows rows of a matrix that is kColumns wide to a
+// tile in shared memory, 16 bytes at a time. If there are only `row_count` rows, the others become
+// zero.
 template <int kThreads, int kRows, int kColumns, int kStride, typename T>
 __device__ void copy_tile(const T* matrix, int row_count, T (*tile)[kStride]) {
   constexpr int kVector = 16 / sizeof(T);

@@ -79,6 +79,7 @@ void FurtherCalls::make(FreshCall& fresh, RunOutcome& first) {
   }
   fresh.wrote_to_earlier = has_written_to_any_but(number);
   fresh.outputs = std::move(outcome.outputs);
+  fresh.results = std::move(outcome.results);
   first.fresh.push_back(std::move(fresh));
 }
 
@@ -110,6 +111,7 @@ RunOutcome FurtherCalls::call_with(const Problem& problem,
   if (is_last || !has_returned) {
     classify(reply, guest_.talked_nonsense(), guest_.end(), outcome);
   }
+  if (has_returned) outcome.results = reply->results;
   collect(device_, request, addresses, outcome);
   return outcome;
 }

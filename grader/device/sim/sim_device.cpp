@@ -8,6 +8,7 @@
 #include "grader/device/guest_process.h"
 #include "grader/device/sim/further_calls.h"
 #include "grader/device/sim/sim_call.h"
+#include "grader/device/sim/sim_origins.h"
 #include "grader/device/toolkit_libraries.h"
 #include "grader/spec/files.h"
 #include "simgpu/device/device_process.h"
@@ -81,6 +82,16 @@ void settle_time(const RunRequest& request, RunOutcome& outcome) {
   }
 }
 
+/// Takes what the device knows of the first call.
+void collect_call(simgpu::DeviceProcess& device, const RunRequest& request,
+                  const std::vector<std::uint64_t>& addresses, RunOutcome& outcome) {
+  collect(device, request, addresses, outcome);
+  // Of a device that had to be ended there are no outputs.
+  if (follows_origins(request) && !outcome.outputs.empty()) {
+    outcome.origins = origins_of(device, request, addresses);
+  }
+}
+
 /// Has the device record what is asked for, by the addresses that it has here.
 void record(simgpu::DeviceProcess& device, const RunRequest& request,
             const std::vector<std::uint64_t>& addresses) {
@@ -105,6 +116,7 @@ RunOutcome run_once(const DeviceOptions& options, const gpu_spec::GpuSpec& gpu,
                                     .workers = options.workers,
                                     .checkers = checkers,
                                     .sampled = request.sampled,
+                                    .lines = request.timed,
                                     .instruction_budget = instruction_budget(request, checkers),
                                     .warp_limit_us = warp_limit_us(request),
                                     .bounds_long_launches = request.timed || vast,
@@ -132,6 +144,7 @@ RunOutcome run_once(const DeviceOptions& options, const gpu_spec::GpuSpec& gpu,
     call.gives_stream = true;
     call.stream = device.open_callers_stream();
   }
+  if (follows_origins(request)) device.follow_origins();
   device.mark();
   note_callers_work(device, request, addresses);
   record(device, request, addresses);
@@ -142,7 +155,7 @@ RunOutcome run_once(const DeviceOptions& options, const gpu_spec::GpuSpec& gpu,
   const bool may_be_repeated = !request.timed || request.checked_again_up_to > 0;
   if (!request.further.empty() && may_be_repeated && has_returned) {
     outcome.results = reply->results;
-    collect(device, request, addresses, outcome);
+    collect_call(device, request, addresses, outcome);
     if (outcome.end == RunOutcome::End::returned && may_be_called_again(request, reply, outcome)) {
       FurtherCalls(device, guest, request, call, addresses).make(outcome);
       settle_time(request, outcome);
@@ -150,7 +163,7 @@ RunOutcome run_once(const DeviceOptions& options, const gpu_spec::GpuSpec& gpu,
     }
   }
   classify(reply, guest.talked_nonsense(), guest.end(), outcome);
-  if (outcome.outputs.empty()) collect(device, request, addresses, outcome);
+  if (outcome.outputs.empty()) collect_call(device, request, addresses, outcome);
   if (request.recording) outcome.recorded = device.recorded();
   if (second && outcome.end == RunOutcome::End::returned) collect_second(device, *second, outcome);
   settle_time(request, outcome);

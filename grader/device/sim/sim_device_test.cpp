@@ -106,6 +106,21 @@ TEST_F(SimDeviceTest, AFurtherCallMayBeOfAnotherSize) {
               Contains(Field(&simgpu::Finding::code, simgpu::Code("RL0201"))));
 }
 
+TEST_F(SimDeviceTest, FurtherCallsReturnNumbersOfTheirOwn) {
+  const auto numbers = [](std::int64_t m) {
+    return Problem{{{"m", m}, {"alpha", 3.0}, {"mode", std::string("x")}}, {}};
+  };
+  const Problem first = numbers(4);
+  RunRequest request = request_of(first, "echo", "libhost_tasks.so", std::chrono::seconds(60));
+  request.further = {{}, {}};
+  request.fresh = [&](int index) { return numbers(10 + index); };
+  const RunOutcome outcome = device_.run(request);
+  EXPECT_EQ(std::get<std::int64_t>(outcome.results.at("twice")), 8);
+  ASSERT_EQ(outcome.fresh.size(), 2U);
+  EXPECT_EQ(std::get<std::int64_t>(outcome.fresh[0].results.at("twice")), 20);
+  EXPECT_EQ(std::get<std::int64_t>(outcome.fresh[1].results.at("twice")), 22);
+}
+
 TEST_F(SimDeviceTest, OfAWholeCallOfAVastProblemIsReadWhatItStored) {
   problem_.vast = true;
   problem_.tensors[0].data.resize(4096);  // whole pages

@@ -29,15 +29,15 @@ class DifferencesOracle : public Oracle {
   }
 };
 
-/// y (pieces, 256): each piece of x from its end to its beginning.
+/// y, pieces of 256 elements: each piece of x from its end to its beginning.
 class ReversePiecesOracle : public Oracle {
  public:
   Problem make(const Values& parameters, std::uint64_t seed) const override {
     const std::int64_t pieces = integer(parameters, "pieces");
     Random random(seed);
     return {parameters,
-            {eighths("x", {pieces, kPiece}, random),
-             output("y", ElementType::float32, {pieces, kPiece})}};
+            {eighths("x", {pieces * kPiece}, random),
+             output("y", ElementType::float32, {pieces * kPiece})}};
   }
 
   std::vector<Expected> expect(const Problem& problem) const override {

@@ -15,9 +15,35 @@ struct ConvolutionRule {
   bool counts_whole_groups = false;  ///< each output channel sees all input channels
 };
 
-/// Names what wrong counts of counters.h come of. What is right stands in part.toml.
+constexpr const char kAddition[] = "the addition of the bias";
+
+/// Names what wrong counts of counters.h come of. What is right in a case stands in part.toml.
 class CountersOracle : public Oracle {
  public:
+  Values results_elsewhere(const Problem& problem) const override {
+    const Values& parameters = problem.parameters;
+    const auto number = [&](const char* name) { return integer(parameters, name, 0); };
+    const std::string& function = text(parameters, "function");
+    if (function == "conv2d_cost") return right_convolution(parameters);
+    if (function == "pointwise_cost") {
+      const std::int64_t arrays = number("inputs") + 1;
+      return {{"macs", std::int64_t{0}},
+              {"flops", number("elements") * number("flops_per_element")},
+              {"bytes", arrays * number("elements") * number("bytes_per_element")}};
+    }
+    if (function == "arithmetic_intensity") {
+      if (number("bytes") == 0) return {};
+      return {{"intensity",
+               static_cast<double>(number("flops")) / static_cast<double>(number("bytes"))}};
+    }
+    if (function == "gemm_cost") return summed(parameters, {"m", "n", "k"});
+    if (function == "gemv_cost") return summed(parameters, {"m", "k"});
+    if (function == "linear_cost") {
+      return summed(parameters, {"tokens", "in_features", "out_features"});
+    }
+    return {};
+  }
+
   std::optional<Complaint> explain(const Problem& problem, const Values& got,
                                    const Values& expected) const override {
     const Values& parameters = problem.parameters;
@@ -49,10 +75,41 @@ class CountersOracle : public Oracle {
                              static_cast<double>(integer(parameters, "out_features"));
     Term bias = array("the bias", {"out_features"});
     terms.push_back(bias);
-    terms.push_back({"the addition of the bias", {{"flops", additions}}});
+    terms.push_back({kAddition, {{"flops", additions}}});
     bias.adds["flops"] = additions;
     terms.push_back(bias);
     return terms;
+  }
+
+  /// Each term of a product of matrices once; a bias has its two parts in one.
+  /// @param loops over which its multiplications run
+  static Values summed(const Values& parameters, std::initializer_list<const char*> loops) {
+    std::int64_t macs = 1;
+    for (const char* loop : loops) macs *= integer(parameters, loop);
+    std::map<std::string, std::int64_t> sums{{"flops", 2 * macs}, {"bytes", 0}};
+    for (const Term& term : terms(parameters)) {
+      const bool is_part = term.name.text == "the bias" || term.name.text == kAddition;
+      const bool is_whole_bias = term.adds.size() > 1;
+      if (is_part && !is_whole_bias) continue;
+      for (const auto& [name, count] : term.adds) sums[name] += static_cast<std::int64_t>(count);
+    }
+    return {{"macs", macs}, {"flops", sums["flops"]}, {"bytes", sums["bytes"]}};
+  }
+
+  /// Nothing where the kernel does not fit into the input, or the groups do not divide the
+  /// channels.
+  static Values right_convolution(const Values& parameters) {
+    const auto number = [&](const char* name) { return integer(parameters, name, 0); };
+    const auto fits = [&](const char* size, const char* taps) {
+      return number(taps) > 0 &&
+             number("dilation") * (number(taps) - 1) + 1 <= number(size) + 2 * number("padding");
+    };
+    const std::int64_t groups = number("groups");
+    const bool makes_sense = fits("height", "kernel_height") && fits("width", "kernel_width") &&
+                             groups > 0 && number("stride") > 0 && number("dilation") > 0 &&
+                             number("in_channels") % groups == 0 &&
+                             number("out_channels") % groups == 0;
+    return makes_sense ? convolution(parameters, {}) : Values{};
   }
 
   static Values convolution(const Values& parameters, const ConvolutionRule& rule) {

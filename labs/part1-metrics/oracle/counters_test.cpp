@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "grader/contract/oracle.h"
+#include "labs/oracle_support/given_cases_testing.h"
 
 namespace rooflab {
 namespace {
@@ -48,6 +49,8 @@ TEST(CountersOracleTest, NamesHowAConvolutionIsMiscounted) {
             "the padding is added on one side only; bytes should be 1753088, not 1724672");
   EXPECT_EQ(told(padded, cost(1, 2, 3), right), "");
 }
+
+TEST(CountersOracleTest, KnowsTheResultsOfAllCases) { expect_what_cases_give(1, "counters"); }
 
 }  // namespace
 }  // namespace rooflab

@@ -15,9 +15,68 @@ std::string longest_roof(double compute, double l2, double dram) {
   return kNames.at(static_cast<std::size_t>(std::ranges::max_element(times) - times.begin()));
 }
 
-/// Names what wrong results of roofline_model.h come of. What is right stands in part.toml.
+/// FLOP/s of so many FLOPs and bytes, of which the slower one takes the time.
+double rate_of(double flops, double bytes, double peak, double bandwidth) {
+  return flops / std::max(flops / peak, bytes / bandwidth);
+}
+
+/// The first size whose FLOPs take as long as its bytes, by trying.
+std::int64_t smallest_gemm(double ridge_point, double bytes_per_element) {
+  constexpr double kRounding = 1e-12;
+  const auto is_enough = [&](std::int64_t n) {
+    const auto size = static_cast<double>(n);
+    return 2 * size >= ridge_point * 3 * bytes_per_element * (1 - kRounding);
+  };
+  std::int64_t below = 0, enough = 1;
+  while (!is_enough(enough)) enough *= 2;
+  while (below + 1 < enough) {
+    const std::int64_t middle = below + (enough - below) / 2;
+    (is_enough(middle) ? enough : below) = middle;
+  }
+  return enough;
+}
+
+/// Names what wrong results of roofline_model.h come of. What is right in a case stands in
+/// part.toml.
 class ModelOracle : public Oracle {
  public:
+  Values results_elsewhere(const Problem& problem) const override {
+    const std::string& function = text(problem.parameters, "function");
+    const auto number = [&](const char* name) { return number_of(problem.parameters, name); };
+    const double peak = number("flops_per_second"), bandwidth = number("bytes_per_second");
+    if (function == "gpu_of") {
+      const double dense = number("with_sparsity") == 0 ? 1 : 2;
+      return {{"flops_per_second", number("tflops_per_second") / dense * 1e12},
+              {"bytes_per_second", number("gb_per_second") * 1e9}};
+    }
+    if (function == "ridge_point") return {{"ridge_point", peak / bandwidth}};
+    if (function == "attainable") {
+      return {{"attainable", rate_of(number("intensity"), 1, peak, bandwidth)}};
+    }
+    if (function == "least_seconds") {
+      return {{"seconds", std::max(number("flops") / peak, number("bytes") / bandwidth)}};
+    }
+    if (function == "crossover_flops") {
+      const double arrays = number("inputs") + 1;
+      return {{"flops_per_element", peak * arrays * number("bytes_per_element") / bandwidth}};
+    }
+    if (function == "smallest_compute_bound_gemm") {
+      return {{"n", smallest_gemm(peak / bandwidth, number("bytes_per_element"))}};
+    }
+    if (function == "attainable_warm") {
+      const bool fits = number("bytes") <= number("l2_bytes");
+      return {{"attainable", rate_of(number("flops"), number("bytes"), peak,
+                                     fits ? number("l2_bytes_per_second") : bandwidth)}};
+    }
+    if (function == "utilisation") {
+      const double seconds = number("seconds");
+      return {{"model_flops", number("flops") / seconds / peak},
+              {"hardware_flops", number("executed") / seconds / peak},
+              {"bandwidth", number("bytes") / seconds / bandwidth}};
+    }
+    return {};
+  }
+
   std::optional<Complaint> explain(const Problem& problem, const Values& got,
                                    const Values& expected) const override {
     return explained_by_slips(got, expected, slips(problem.parameters, expected));

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 
 #include "grader/contract/oracle.h"
+#include "labs/oracle_support/given_cases_testing.h"
 
 namespace rooflab {
 namespace {
@@ -61,6 +62,8 @@ TEST(ModelOracleTest, TellsWhichFlopsAUtilisationWasTakenFrom) {
   EXPECT_THAT(told(run, shares(0.2, 0.4, 0.05), right), HasSubstr("peak in FLOP/s"));
   EXPECT_EQ(told(run, shares(0.1, 0.4, 0.5), right), "");
 }
+
+TEST(ModelOracleTest, KnowsTheResultsOfAllCases) { expect_what_cases_give(2, "model"); }
 
 }  // namespace
 }  // namespace rooflab

@@ -19,6 +19,12 @@ class CostTerms {
         keys_(number("key_value_heads") * number("head_dim")),
         bytes_(number("bytes_per_element")) {}
 
+  /// Each term as often as it is in the totals.
+  NamedNumbers totals_of(const std::string& function) {
+    of_function(function);
+    return totals_;
+  }
+
   std::vector<Term> of_function(const std::string& function) {
     if (function == "projections_cost") add_projections(new_tokens());
     if (function == "mlp_cost") add_mlp(new_tokens());
@@ -34,7 +40,11 @@ class CostTerms {
   }
   double new_tokens() const { return number("batch") * number("query_length"); }
 
-  void add(const char* name, double macs, double flops, double elements) {
+  /// @param times that the totals have it
+  void add(const char* name, double macs, double flops, double elements, double times = 1) {
+    totals_["macs"] += times * macs;
+    totals_["flops"] += times * flops;
+    totals_["bytes"] += times * elements * bytes_;
     terms_.push_back({Sentence::of_all_cases(name),
                       {{"macs", macs}, {"flops", flops}, {"bytes", elements * bytes_}}});
   }
@@ -43,8 +53,8 @@ class CostTerms {
     add(name, tokens * in * out, 2 * tokens * in * out, tokens * in + in * out + tokens * out);
   }
 
-  void add_norm(const char* name, double rows, double width) {
-    add(name, 0, rows * (5 * width + 3), 2 * rows * width + width);
+  void add_norm(const char* name, double rows, double width, double times = 1) {
+    add(name, 0, rows * (5 * width + 3), 2 * rows * width + width, times);
   }
 
   void add_projections(double tokens) {
@@ -68,10 +78,10 @@ class CostTerms {
   }
 
   void add_layer(double tokens) {
-    add_norm("one of the four norms over the hidden state", tokens, hidden_);
+    add_norm("one of the four norms over the hidden state", tokens, hidden_, 4);
     add_norm("the norm over each query head", tokens * number("query_heads"), number("head_dim"));
     add_norm("the norm over each key head", tokens * number("key_value_heads"), number("head_dim"));
-    add("one of the two residual additions", 0, tokens * hidden_, 3 * tokens * hidden_);
+    add("one of the two residual additions", 0, tokens * hidden_, 3 * tokens * hidden_, 2);
     add_projections(tokens);
     add_rope(tokens);
     add_mlp(tokens);
@@ -80,11 +90,67 @@ class CostTerms {
   const Values& parameters_;
   double hidden_, queries_, keys_, bytes_;
   std::vector<Term> terms_;
+  NamedNumbers totals_;
 };
 
-/// Names what wrong counts of cost.h come of. What is right stands in part.toml.
+/// What attention sees of its keys, query by query.
+struct Seen {
+  std::int64_t pairs = 0;  ///< of a query and a key that it sees
+  std::int64_t keys = 0;   ///< that some query sees, of one sequence
+};
+
+Seen seen_by(std::int64_t queries, std::int64_t keys, std::int64_t window) {
+  Seen seen;
+  std::int64_t oldest = keys;
+  for (std::int64_t position = keys - queries; position < keys; ++position) {
+    const std::int64_t first = window == 0 ? 0 : std::max<std::int64_t>(0, position - window + 1);
+    seen.pairs += position - first + 1;
+    oldest = std::min(oldest, first);
+  }
+  seen.keys = keys - oldest;
+  return seen;
+}
+
+/// The right counts of cost.h.
+Values counted(const Values& parameters) {
+  const auto number = [&](const char* name) { return integer(parameters, name, 0); };
+  const std::string& function = text(parameters, "function");
+  const bool is_of_length = parameters.contains("length");
+  const std::int64_t length = is_of_length ? number("length") : number("key_length");
+  const std::int64_t queries = function == "decode_cost" ? 1
+                               : is_of_length            ? length
+                                                         : number("query_length");
+  if (queries > length) return {};
+  const std::int64_t window = number("window"), batch = number("batch");
+  const std::int64_t kv_width = number("key_value_heads") * number("head_dim");
+  if (function == "kv_cache_bytes") {
+    const std::int64_t slots = window != 0 && window < length ? window : length;
+    return {{"cache_bytes", batch * slots * 2 * kv_width * number("bytes_per_element")}};
+  }
+  const Seen seen = seen_by(queries, length, window);
+  if (function == "query_key_pairs") return {{"pairs", batch * seen.pairs}};
+  NamedNumbers totals = CostTerms(parameters).totals_of(function);
+  if (function != "projections_cost" && function != "mlp_cost") {
+    const std::int64_t heads = number("query_heads");
+    const std::int64_t pairs = batch * seen.pairs * heads;
+    const std::int64_t elements =
+        2 * batch * queries * heads * number("head_dim") + 2 * batch * seen.keys * kv_width;
+    totals["macs"] += static_cast<double>(2 * pairs * number("head_dim"));
+    totals["flops"] += static_cast<double>(4 * pairs * number("head_dim") + 5 * pairs);
+    totals["bytes"] += static_cast<double>(elements * number("bytes_per_element"));
+  }
+  Values counts;
+  for (const auto& [name, total] : totals) counts[name] = static_cast<std::int64_t>(total);
+  return counts;
+}
+
+/// Names what wrong counts of cost.h come of. What is right in a case stands in part.toml.
 class CostOracle : public Oracle {
  public:
+  Values results_elsewhere(const Problem& problem) const override {
+    return counted(problem.parameters);
+  }
+
   std::optional<Complaint> explain(const Problem& problem, const Values& got,
                                    const Values& expected) const override {
     const auto terms =

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "grader/contract/oracle.h"
+#include "labs/oracle_support/given_cases_testing.h"
 
 namespace rooflab {
 namespace {
@@ -33,6 +34,8 @@ TEST(CostOracleTest, NamesTheKernelsThatAreMissingFromALayer) {
             "the rotation of the keys is counted twice");
   EXPECT_EQ(told("layer_cost", 0, 1, 0), "");
 }
+
+TEST(CostOracleTest, KnowsTheResultsOfAllCases) { expect_what_cases_give(3, "cost"); }
 
 }  // namespace
 }  // namespace rooflab

@@ -136,7 +136,11 @@ class LayerMistakes {
     with("scores are not scaled", 1);
     with("scores are multiplied by 1 / sqrt(head_dim) instead of by the scale",
          1 / std::sqrt(depth));
-    with("scores are multiplied by the square of the scale: twice", scale * scale);
+    // Where the scale is 1 / sqrt(head_dim), its square is 1 / head_dim: nobody can tell which.
+    const bool is_both = std::abs(scale * scale * depth - 1) < 1e-6;
+    with(is_both ? "scores are multiplied by 1 / head_dim: that is the square of the scale"
+                 : "scores are multiplied by the square of the scale: twice",
+         scale * scale);
     with("scores are multiplied by 1 / head_dim", 1 / depth);
     constexpr const char* kWindow =
         "a window of W has W keys, the query's own among them: from max(0, p - W + 1) to p";

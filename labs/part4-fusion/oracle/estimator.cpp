@@ -333,18 +333,29 @@ Complaints judge_times(const EstimatedProgram& program, const Values& parameters
 
 // --- Measured against estimated ------------------------------------------------------------------
 
+/// Where a measured time went, were so much of it idle.
+Values shares_of(const Values& parameters, double idle_seconds) {
+  const double busy = real(parameters, "busy_seconds");
+  const double measured = real(parameters, "measured_seconds");
+  return {{"slowdown", measured / (busy + real(parameters, "idle_seconds"))},
+          {"roofline_share", busy / measured},
+          {"idle_share", idle_seconds / measured},
+          {"rest_share", (measured - busy - idle_seconds) / measured},
+          {"efficiency", busy / (measured - idle_seconds)}};
+}
+
+/// No more than the measured time leaves.
+double idle_seconds(const Values& parameters) {
+  const double left = real(parameters, "measured_seconds") - real(parameters, "busy_seconds");
+  return std::min(real(parameters, "idle_seconds"), std::max(0.0, left));
+}
+
 Complaints judge_explanation(const Values& parameters, const CallEvidence& evidence) {
   const double busy = real(parameters, "busy_seconds");
   const double planned_idle = real(parameters, "idle_seconds");
   const double measured = real(parameters, "measured_seconds");
-  const double idle = std::min(planned_idle, std::max(0.0, measured - busy));
-  const auto shares = [&](double idle_seconds) {
-    return Values{{"slowdown", measured / (busy + planned_idle)},
-                  {"roofline_share", busy / measured},
-                  {"idle_share", idle_seconds / measured},
-                  {"rest_share", (measured - busy - idle_seconds) / measured},
-                  {"efficiency", busy / (measured - idle_seconds)}};
-  };
+  const double idle = idle_seconds(parameters);
+  const auto shares = [&](double idle_seconds) { return shares_of(parameters, idle_seconds); };
   const Values right = shares(idle);
   constexpr double kWhole = 1;  // of which they are shares
   if (first_difference(evidence.results, right, kWhole)) {
@@ -389,6 +400,20 @@ Complaints judge_explanation(const Values& parameters, const CallEvidence& evide
 /// The functions of estimator.h. Parameters: function, and what it takes.
 class EstimatorOracle : public Oracle {
  public:
+  Values results_elsewhere(const Problem& problem) const override {
+    const Values& parameters = problem.parameters;
+    const std::string& function = text(parameters, "function");
+    const auto times = [&](const EstimatedProgram& program) {
+      return values_of(numbers_of(times_of(program, machine(parameters))));
+    };
+    if (function == "estimate") return times(parse_program(text(parameters, "program")));
+    if (function == "estimate_mlp") {
+      return times(mlp_program(mlp_sizes(parameters), mlp_fusion(parameters)));
+    }
+    if (function == "explain") return shares_of(parameters, idle_seconds(parameters));
+    return {};
+  }
+
   std::vector<Complaint> judge(const Problem& problem,
                                const CallEvidence& evidence) const override {
     const Values& parameters = problem.parameters;

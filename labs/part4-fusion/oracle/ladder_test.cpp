@@ -82,6 +82,22 @@ TEST(GatedProductOracleTest, RefusesLoadsOfAKernelWithoutTilesWhereACaseAsksForI
   EXPECT_THAT(complaints(3 * 32), SizeIs(1)) << "each thread for itself";
 }
 
+TEST(GatedProductOracleTest, RefusesProductsBesideTensorCoresWhereACaseAsksForThem) {
+  Values parameters = sizes(32, 48, 64);
+  parameters["judges_structure"] = std::int64_t{1};
+  const Problem problem = oracle_of("gated_product_half")->make(parameters, 3);
+  const auto complaints = [&](const char* type, std::uint64_t products) {
+    CallEvidence evidence;
+    evidence.keeps_records = true;
+    evidence.activity.kernels.resize(1);
+    evidence.activity.kernels[0].counters.flops[type] = products * 2 * 32 * 48 * 64;
+    return oracle_of("gated_product_half")->judge(problem, evidence);
+  };
+  EXPECT_THAT(complaints("fp16_tensor", 2), IsEmpty());
+  EXPECT_THAT(complaints("fp16_tensor", 1), SizeIs(1)) << "up is computed beside them";
+  EXPECT_THAT(complaints("fp16", 2), SizeIs(1));
+}
+
 TEST(ScoreRowsOracleTest, AcceptsWhatAGpuComputes) {
   const Problem problem = oracle_of("score_rows")
                               ->make({{"rows", std::int64_t{9}},

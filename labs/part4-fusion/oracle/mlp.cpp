@@ -102,7 +102,11 @@ class MlpOracle : public Oracle {
   std::vector<Complaint> judge(const Problem& problem,
                                const CallEvidence& evidence) const override {
     if (!judges_structure(problem.parameters)) return {};
-    if (output_ == Output::product) return untiled_loads(problem.parameters, evidence);
+    if (output_ == Output::product) {
+      const bool is_half = storage_type(problem.parameters) == ElementType::float16;
+      return is_half ? without_tensor_cores(problem.parameters, evidence)
+                     : untiled_loads(problem.parameters, evidence);
+    }
     if (auto complaints = complaints_of_lent(evidence); !complaints.empty()) return complaints;
     return stored_intermediates(problem.parameters, evidence);
   }
@@ -136,6 +140,25 @@ class MlpOracle : public Oracle {
                                   3 * macs / kTile)},
              "copy a tile of x, gate_proj and up_proj each to a __shared__ array, wait at "
              "__syncthreads(), and let all threads of the block multiply from there"}};
+  }
+
+  /// Gate and up are two products, of which each element takes `hidden` multiply-adds.
+  static std::vector<Complaint> without_tensor_cores(const Values& parameters,
+                                                     const CallEvidence& evidence) {
+    if (!evidence.keeps_records) return {};
+    const Sizes sizes = sizes_of(parameters);
+    const auto flops = 4 * static_cast<double>(sizes.tokens * sizes.hidden * sizes.intermediate);
+    double done = 0;
+    for (const simgpu::KernelRecord& kernel : evidence.activity.kernels) {
+      const auto found = kernel.counters.flops.find("fp16_tensor");
+      if (found != kernel.counters.flops.end()) done += static_cast<double>(found->second);
+    }
+    if (done >= flops) return {};
+    return {{"RL0431",
+             "not both products are computed on tensor cores" +
+                 Evidence{message(": they did ", done, " of the ", flops, " FLOPs of gate and up")},
+             "multiply fragments with wmma::mma_sync, once for gate and once for up in each "
+             "iteration: multiply-adds of single halves run on the CUDA cores"}};
   }
 
   static std::vector<Complaint> stored_intermediates(const Values& parameters,

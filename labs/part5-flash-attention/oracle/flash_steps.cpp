@@ -62,8 +62,11 @@ class ScoresOracle : public Oracle {
     add("RL0475", "scores are not scaled", kScale, {.scale = 1});
     add("RL0475", "scores are multiplied by 1 / sqrt(head_dim) instead of by the scale", kScale,
         {.scale = 1 / std::sqrt(depth)});
-    add("RL0475", "scores are multiplied by the square of the scale: twice", kScale,
-        {.scale = scale * scale});
+    const bool is_both = std::abs(scale * scale * depth - 1) < 1e-6;
+    add("RL0475",
+        is_both ? "scores are multiplied by 1 / head_dim: that is the square of the scale"
+                : "scores are multiplied by the square of the scale: twice",
+        kScale, {.scale = scale * scale});
     add("RL0475", "scores are divided by the scale instead of multiplied", kScale,
         {.scale = 1 / scale});
     add("RL0414", "the scores are stored as if they were transposed",

@@ -63,7 +63,11 @@ std::uint32_t shared_wavefronts_of(const Lowered* in, const Warp& warp,
 template <class T, Update<T> F, class Word>
 void update_lanes(const Lowered* in, Warp& warp, const Prepared<Word>& at) {
   if constexpr (sizeof(Word) == sizeof(std::uint32_t)) {
-    warp.block->counted.shared_atomic_wavefronts += shared_wavefronts_of(in, warp, at.site);
+    const std::uint32_t wavefronts = shared_wavefronts_of(in, warp, at.site);
+    warp.block->counted.shared_atomic_wavefronts += wavefronts;
+    AccessCounts& own = warp.block->sites.counts(in);
+    own.wavefronts += wavefronts;
+    own.conflicts += wavefronts - 1;
   }
   T changed = 0;
   for (std::uint32_t left = warp.mask; left != 0; left &= left - 1) {

@@ -93,9 +93,7 @@ struct Constant {
     const Prepared<std::uint64_t> at = prepare_global<kBytes * kCount, kKind, false>(
         in, warp, addresses64(warp, in->a), in->immediate, nullptr);
     move_lanes<kKind, kBytes, kCount>(in, warp, at);
-    MemoryCounts& counts = warp.block->counted;
-    ++counts.constant_load_requests;
-    counts.constant_load_wavefronts += at.site.shape == Shape::uniform ? 1 : words(in, warp);
+    note_constant_load(in, warp, at.site.shape == Shape::uniform ? 1 : words(in, warp));
     return in + 1;
   }
 

@@ -17,7 +17,7 @@ std::vector<std::string> atomic_operations();
 
 /// By lane: the lane that it reads from in a shuffle, itself where that lies outside of its
 /// segment.
-std::array<std::uint32_t, kWarpSize> sources_of_shuffle(const Lowered* in, Warp& warp,
+std::array<std::uint32_t, kWarpSize> sources_of_shuffle(const Lowered* in, const Warp& warp,
                                                         std::string_view spelling);
 
 /// Handlers that lowering itself needs.

@@ -43,7 +43,7 @@ struct Local {
     move_own<kBytes, kCount, kKind>(
         in, warp, addresses, block.memory.local_bytes(),
         [&](unsigned lane) { return block.memory.local(warp.index, lane); });
-    count<kKind>(block.memory.local_use(), block.counted, warp, addresses);
+    count<kKind>(in, warp, addresses);
     if (BlockCheckers* checkers = block.checkers.get()) {
       checkers->local(
           {kKind, kBytes * kCount, warp.index, in->index, warp.mask, &addresses, nullptr, false});
@@ -60,10 +60,14 @@ struct Local {
 
  private:
   template <AccessKind kKind>
-  static void count(LocalMemoryUse& use, MemoryCounts& counts, const Warp& warp,
-                    const LaneAddresses& addresses) {
+  static void count(const Lowered* in, Warp& warp, const LaneAddresses& addresses) {
     const LocalMemoryUse::Request request =
-        use.access(warp.index, warp.mask, addresses, kBytes * kCount);
+        warp.block->memory.local_use().access(warp.index, warp.mask, addresses, kBytes * kCount);
+    MemoryCounts& counts = warp.block->counted;
+    AccessCounts& own = warp.block->sites.counts(in);
+    ++own.requests;
+    own.sectors += request.sectors;
+    own.lines += request.lines;
     constexpr bool kLoads = kKind == AccessKind::load;
     ++(kLoads ? counts.local_load_requests : counts.local_store_requests);
     (kLoads ? counts.local_load_sectors : counts.local_store_sectors) += request.sectors;
@@ -109,8 +113,7 @@ struct Parameter {
     each_lane(in, warp, addresses, parameters);
     // What all lanes read is an operand of the instructions that use it.
     if (const std::uint32_t words = constant_words(warp.mask, addresses, kAll); words > 1) {
-      ++warp.block->counted.constant_load_requests;
-      warp.block->counted.constant_load_wavefronts += words;
+      note_constant_load(in, warp, words);
     }
     return in + 1;
   }

@@ -14,48 +14,7 @@
 namespace simgpu {
 namespace {
 
-/// What an instruction multiplies; packed into Lowered::immediate.
-struct Product {
-  ProductShape shape;
-  TileType a = TileType::f16, b = TileType::f16, c = TileType::f32, d = TileType::f32;
-  bool saturates = false;
-  bool is_xor = false;
-  bool is_wmma = false;
-  bool pads_inputs = false;  ///< A and B have eight registers, however few they need
-
-  InputFragment fragment_a() const { return {shape.m, shape.k, a, true}; }
-  InputFragment fragment_b() const { return {shape.n, shape.k, b, false}; }
-  SumFragment fragment_c() const { return {shape.m, shape.n, c}; }
-  SumFragment fragment_d() const { return {shape.m, shape.n, d}; }
-  unsigned input_registers(const InputFragment& fragment) const {
-    return pads_inputs ? 8 : fragment.registers();
-  }
-  arith::TileShape tile() const { return {shape.m, shape.n, shape.k}; }
-};
-
-std::int64_t encode(const Product& p) {
-  const auto type = [](TileType of, unsigned at) { return static_cast<std::int64_t>(of) << at; };
-  return p.shape.m | p.shape.n << 8 | p.shape.k << 16 | type(p.a, 28) | type(p.b, 32) |
-         type(p.c, 36) | type(p.d, 40) | std::int64_t{p.saturates} << 44 |
-         std::int64_t{p.is_xor} << 45 | std::int64_t{p.is_wmma} << 46 |
-         std::int64_t{p.pads_inputs} << 47;
-}
-
-Product decode(std::int64_t bits) {
-  const auto field = [&](unsigned at, unsigned mask) {
-    return static_cast<unsigned>(bits >> at) & mask;
-  };
-  const auto type = [&](unsigned at) { return static_cast<TileType>(field(at, 15)); };
-  return {{field(0, 255), field(8, 255), field(16, 4095)},
-          type(28),
-          type(32),
-          type(36),
-          type(40),
-          field(44, 1) != 0,
-          field(45, 1) != 0,
-          field(46, 1) != 0,
-          field(47, 1) != 0};
-}
+arith::TileShape tile_of(const TensorProduct& p) { return {p.shape.m, p.shape.n, p.shape.k}; }
 
 // The largest tiles of any shape, in elements.
 constexpr std::size_t kMostInputs = 1024;  // 16 x 64 of four bits
@@ -64,7 +23,7 @@ constexpr std::size_t kMostSums = 256;
 /// Registers in the list: d, a, b, c. Everything is read before d is written, which may share their
 /// slots.
 struct Operands {
-  Operands(const Lowered* in, Warp& warp, const Product& p)
+  Operands(const Lowered* in, Warp& warp, const TensorProduct& p)
       : d{warp.regs, warp.lists + in->list},
         a{warp.regs, d.list + p.fragment_d().registers()},
         b{warp.regs, a.list + p.input_registers(p.fragment_a())},
@@ -76,7 +35,7 @@ struct Operands {
 /// Hopper.
 bool aligns_terms(const Warp& warp) { return warp.block->launch.gpu.compute_capability_major >= 9; }
 
-arith::AlignedSums rule_of(const Product& p) {
+arith::AlignedSums rule_of(const TensorProduct& p) {
   const auto least_exponent = [](TileType type) { return type == TileType::f16 ? -14 : -126; };
   // wmma is two instructions there, mma is one.
   const bool in_halves = p.is_wmma && p.a == TileType::tf32;
@@ -88,7 +47,7 @@ arith::AlignedSums rule_of(const Product& p) {
 template <class T>
 const Lowered* multiply_floats(const Lowered* in, Warp& warp) {
   require_full_warp(in, warp);
-  const Product p = decode(in->immediate);
+  const TensorProduct p = TensorProduct::decode(in->immediate);
   const Operands operands(in, warp, p);
   constexpr std::size_t kMost = kMostInputs / 2;
   alignas(64) std::array<T, kMost> a;         // (m, k)
@@ -103,19 +62,19 @@ const Lowered* multiply_floats(const Lowered* in, Warp& warp) {
   const std::span<T> of_sums(sums.data(), m * n);
   if constexpr (sizeof(T) == 4) {
     if (aligns_terms(warp)) {
-      arith::aligned_tile_product(p.tile(), of_a, of_b, of_sums, rule_of(p));
+      arith::aligned_tile_product(tile_of(p), of_a, of_b, of_sums, rule_of(p));
       pack_sums(p.fragment_d(), sums.data(), operands.d);
       return in + 1;
     }
   }
-  arith::tile_product(p.tile(), of_a, of_b, of_sums);
+  arith::tile_product(tile_of(p), of_a, of_b, of_sums);
   pack_sums(p.fragment_d(), sums.data(), operands.d);
   return in + 1;
 }
 
 const Lowered* multiply_integers(const Lowered* in, Warp& warp) {
   require_full_warp(in, warp);
-  const Product p = decode(in->immediate);
+  const TensorProduct p = TensorProduct::decode(in->immediate);
   const Operands operands(in, warp, p);
   alignas(64) std::array<std::int16_t, kMostInputs> a;   // (m, k)
   alignas(64) std::array<std::int16_t, kMostInputs> b;   // (n, k)
@@ -124,7 +83,7 @@ const Lowered* multiply_integers(const Lowered* in, Warp& warp) {
   unpack_integers(p.fragment_b(), operands.b, b.data());
   unpack_sums(p.fragment_c(), operands.c, sums.data());
   const auto [m, n, k] = p.shape;
-  arith::tile_product(p.tile(), std::span<const std::int16_t>(a.data(), m * k),
+  arith::tile_product(tile_of(p), std::span<const std::int16_t>(a.data(), m * k),
                       std::span<const std::int16_t>(b.data(), n * k),
                       std::span<std::int32_t>(sums.data(), m * n), p.saturates);
   pack_sums(p.fragment_d(), sums.data(), operands.d);
@@ -133,7 +92,7 @@ const Lowered* multiply_integers(const Lowered* in, Warp& warp) {
 
 const Lowered* multiply_bits(const Lowered* in, Warp& warp) {
   require_full_warp(in, warp);
-  const Product p = decode(in->immediate);
+  const TensorProduct p = TensorProduct::decode(in->immediate);
   const Operands operands(in, warp, p);
   std::array<std::uint32_t, kMostInputs / 8> a;  // (m, k / 32)
   std::array<std::uint32_t, kMostInputs / 8> b;  // (n, k / 32)
@@ -142,7 +101,7 @@ const Lowered* multiply_bits(const Lowered* in, Warp& warp) {
   unpack_bits(p.fragment_b(), operands.b, b.data());
   unpack_sums(p.fragment_c(), operands.c, sums.data());
   const auto [m, n, k] = p.shape;
-  arith::bit_tile_product(p.tile(), std::span<const std::uint32_t>(a.data(), m * k / 32),
+  arith::bit_tile_product(tile_of(p), std::span<const std::uint32_t>(a.data(), m * k / 32),
                           std::span<const std::uint32_t>(b.data(), n * k / 32),
                           std::span<std::int32_t>(sums.data(), m * n),
                           p.is_xor ? arith::BitOperation::xor_ : arith::BitOperation::and_);
@@ -196,7 +155,7 @@ bool types_match(TileType a, TileType b, bool is_wmma) {
   return a == b || (!is_wmma && bits_of(a) == bits_of(b) && bits_of(a) <= 8);
 }
 
-bool sums_match(const Product& p, bool is_wmma) {
+bool sums_match(const TensorProduct& p, bool is_wmma) {
   const auto fits = [&](TileType sum) {
     return sum == sum_of(p.a) || (p.a == TileType::f16 && sum == TileType::f16);
   };
@@ -225,12 +184,12 @@ Handler handler_of(TileType input) {
 }
 
 /// mma writes its types d.a.b.c; so does wmma.mma, except with f16: d.c.
-Product read_product(KernelBuilder& builder, bool is_wmma) {
+TensorProduct read_product(KernelBuilder& builder, bool is_wmma) {
   const ptx::Instruction& instruction = builder.instruction();
   const TensorModifiers modifiers = tensor_modifiers(instruction);
   const std::vector<TileType>& types = modifiers.types;
   if (types.size() != 2 && types.size() != 4) builder.refuse(instruction.spelling());
-  Product p;
+  TensorProduct p;
   p.shape = modifiers.shape;
   p.d = types.front();
   p.c = types.back();
@@ -258,7 +217,7 @@ Product read_product(KernelBuilder& builder, bool is_wmma) {
 }
 
 void build_product(KernelBuilder& builder, bool is_wmma) {
-  const Product p = read_product(builder, is_wmma);
+  const TensorProduct p = read_product(builder, is_wmma);
   const char kind = p.a == TileType::f64 ? 'd' : 'i';
   const auto sums = [&](std::size_t operand, const SumFragment& fragment, bool writes) {
     return fragment_registers(builder, operand, fragment.registers(), kind, writes);
@@ -278,7 +237,7 @@ void build_product(KernelBuilder& builder, bool is_wmma) {
   for (const std::vector<Ref>* operand : {&a, &b, &c}) {
     pending.ins.insert(pending.ins.end(), operand->begin(), operand->end());
   }
-  pending.immediate = encode(p);
+  pending.immediate = p.encode();
 }
 
 void build_mma(KernelBuilder& builder) { build_product(builder, false); }
@@ -292,6 +251,29 @@ void build_wmma(KernelBuilder& builder) {
 }
 
 }  // namespace
+
+std::int64_t TensorProduct::encode() const {
+  const auto type = [](TileType of, unsigned at) { return static_cast<std::int64_t>(of) << at; };
+  return shape.m | shape.n << 8 | shape.k << 16 | type(a, 28) | type(b, 32) | type(c, 36) |
+         type(d, 40) | std::int64_t{saturates} << 44 | std::int64_t{is_xor} << 45 |
+         std::int64_t{is_wmma} << 46 | std::int64_t{pads_inputs} << 47;
+}
+
+TensorProduct TensorProduct::decode(std::int64_t bits) {
+  const auto field = [&](unsigned at, unsigned mask) {
+    return static_cast<unsigned>(bits >> at) & mask;
+  };
+  const auto type = [&](unsigned at) { return static_cast<TileType>(field(at, 15)); };
+  return {{field(0, 255), field(8, 255), field(16, 4095)},
+          type(28),
+          type(32),
+          type(36),
+          type(40),
+          field(44, 1) != 0,
+          field(45, 1) != 0,
+          field(46, 1) != 0,
+          field(47, 1) != 0};
+}
 
 TensorModifiers tensor_modifiers(const ptx::Instruction& instruction) {
   TensorModifiers result;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,28 @@ struct TensorModifiers {
   char matrix = 0;              ///< of wmma.load and wmma.store: a, b, c or d
 };
 TensorModifiers tensor_modifiers(const ptx::Instruction& instruction);
+
+/// What mma or wmma.mma multiplies; packed into Lowered::immediate. Its registers are in the list:
+/// d, a, b, c.
+struct TensorProduct {
+  ProductShape shape;
+  TileType a = TileType::f16, b = TileType::f16, c = TileType::f32, d = TileType::f32;
+  bool saturates = false;
+  bool is_xor = false;
+  bool is_wmma = false;
+  bool pads_inputs = false;  ///< A and B have eight registers, however few they need
+
+  InputFragment fragment_a() const { return {shape.m, shape.k, a, true}; }
+  InputFragment fragment_b() const { return {shape.n, shape.k, b, false}; }
+  SumFragment fragment_c() const { return {shape.m, shape.n, c}; }
+  SumFragment fragment_d() const { return {shape.m, shape.n, d}; }
+  unsigned input_registers(const InputFragment& fragment) const {
+    return pads_inputs ? 8 : fragment.registers();
+  }
+
+  std::int64_t encode() const;
+  static TensorProduct decode(std::int64_t bits);
+};
 
 /// The kinds of products that wmma.mma has, wmma.load and wmma.store included, or those of mma.
 bool has_wmma_input(const ProductShape& shape, TileType input);

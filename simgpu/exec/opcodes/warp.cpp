@@ -328,7 +328,7 @@ void build_active_mask(KernelBuilder& builder) {
 
 }  // namespace
 
-std::array<std::uint32_t, kWarpSize> sources_of_shuffle(const Lowered* in, Warp& warp,
+std::array<std::uint32_t, kWarpSize> sources_of_shuffle(const Lowered* in, const Warp& warp,
                                                         std::string_view spelling) {
   const auto has = [&](std::string_view part) { return spelling.find(part) != spelling.npos; };
   using Sources = ShuffleSources (*)(const Word32*, const Word32*);
@@ -336,7 +336,7 @@ std::array<std::uint32_t, kWarpSize> sources_of_shuffle(const Lowered* in, Warp&
   if (has(".up")) sources = &shuffle_sources<Shuffle::up>;
   if (has(".down")) sources = &shuffle_sources<Shuffle::down>;
   if (has(".bfly")) sources = &shuffle_sources<Shuffle::bfly>;
-  return sources(words(warp, in->b), words(warp, in->c)).lane;
+  return sources(slot<Word32>(warp, in->b), slot<Word32>(warp, in->c)).lane;
 }
 
 OpcodeFile warp_opcodes() {

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+
+#include "grader/contract/problem.h"
+#include "simgpu/finding.h"
+
+/// Places in global memory, as the tensors of a case explain them.
+namespace rooflab {
+
+/// The finding with elements of tensors by their indices, "A[1][4]" for "byte 272 of the 16384-byte
+/// allocation (A)". What lies beside a tensor keeps its bytes, and gets the tensor's shape.
+simgpu::Finding with_tensor_elements(simgpu::Finding finding, const Problem& problem);
+
+/// What helps against an access out of bounds where the sizes of the case say more than that it is
+/// one: a size in elements where bytes are wanted, or the row length of another matrix. Empty where
+/// they do not.
+std::string help_by_sizes(const simgpu::Finding& finding, const Problem& problem);
+
+}  // namespace rooflab

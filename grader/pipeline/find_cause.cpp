@@ -1,0 +1,107 @@
+#include <algorithm>
+
+#include "grader/pipeline/check.h"
+#include "grader/pipeline/device_work.h"
+#include "grader/pipeline/roofline.h"
+#include "grader/pipeline/run_case.h"
+#include "grader/reactions/parameter_domain.h"
+
+namespace rooflab {
+namespace {
+
+/// Whether a call has come back and the device saw nothing wrong: work off the given stream makes
+/// no wrong values here, and leaks none.
+bool is_sound(const RunOutcome& outcome) {
+  return outcome.end == RunOutcome::End::returned && outcome.failed_call == 0 &&
+         outcome.cuda_error.empty() && outcome.activity.error.empty() &&
+         std::ranges::all_of(outcome.activity.findings, [](const simgpu::Finding& finding) {
+           return finding.kind() == simgpu::FindingKind::leak || finding.code == "RL0325";
+         });
+}
+
+}  // namespace
+
+/// Problems that may be wrong like this one, the smallest first: all numbers at their least, or all
+/// but one, which makes it wrong; then the case itself.
+std::vector<Values> CaseRunner::smaller_problems(const CaseSpec& spec) const {
+  std::vector<Values> of_cases;
+  for (const CaseSpec& other : scene_.task().cases) {
+    if (!other.hidden && other.vast_gb == 0) of_cases.push_back(other.parameters);
+  }
+  const ParameterDomain domain(of_cases);
+  std::vector<Values> problems{domain.smallest(spec.parameters)};
+  for (const ParameterDomain::Unit& unit : domain.changeable(spec.parameters)) {
+    Values one_large = problems.front();
+    for (const std::string& name : unit) one_large[name] = spec.parameters.at(name);
+    if (domain.allows(one_large)) problems.push_back(std::move(one_large));
+  }
+  const auto cost = [this](const Values& parameters) {
+    const Work work = oracle_->work(parameters);
+    return total_flops(work) + work.compulsory_bytes;
+  };
+  std::ranges::stable_sort(problems, {}, cost);
+  constexpr std::size_t kMostTries = 4;
+  if (problems.size() > kMostTries) problems.resize(kMostTries);
+  problems.push_back(spec.parameters);
+  return problems;
+}
+
+std::vector<Outputs> CaseRunner::call_all(const NumberedCase& numbered, std::size_t count,
+                                          const std::function<Problem(std::size_t)>& posed) const {
+  const Problem first = posed(0);
+  RunRequest request = request_of(first, false, numbered);
+  // In the same arrays, so that none of them is of another size or place than before.
+  request.further.assign(count - 1, {.at = 0});
+  request.fresh = [&](int index) { return posed(static_cast<std::size_t>(index) + 1); };
+  RunOutcome outcome = scene_.tools.device.run(request);
+  if (!is_sound(outcome)) return {};
+  std::vector<Outputs> outputs{std::move(outcome.outputs)};
+  for (FreshCall& call : outcome.fresh) outputs.push_back(std::move(call.outputs));
+  return outputs;
+}
+
+std::optional<ElementOrigin> CaseRunner::origin_of(const NumberedCase& numbered,
+                                                   const Problem& problem,
+                                                   const ElementPlace& place) const {
+  RunRequest request = request_of(problem, false, numbered);
+  request.origins_of = {place};
+  const RunOutcome outcome = scene_.tools.device.run(request);
+  if (!is_sound(outcome) || outcome.origins.size() != 1) return std::nullopt;
+  return outcome.origins.front();
+}
+
+std::optional<FoundCause> CaseRunner::find_cause(const CaseSpec& spec) const {
+  const bool may = scene_.task().kind == TaskKind::kernel && oracle_ != nullptr && !spec.hidden &&
+                   !spec.sampled && !spec.late_inputs && spec.vast_gb == 0 &&
+                   scene_.tools.device.checks_every_run();
+  if (!may) return std::nullopt;
+  scene_.tools.progress(scene_.task().id + ": looking for the cause");
+  const NumberedCase numbered{spec};
+  const auto draw = [&](const Values& parameters, int number) {
+    CaseSpec drawn = spec;
+    drawn.parameters = parameters;
+    return problem_of(drawn, spec.name + ", cause " + std::to_string(number));
+  };
+  try {
+    return rooflab::find_cause(
+        {.oracle = *oracle_,
+         .axes = scene_.task().axes,
+         .candidates = smaller_problems(spec),
+         .draw = draw,
+         .call =
+             [&](std::size_t count, const std::function<Problem(std::size_t)>& posed) {
+               return call_all(numbered, count, posed);
+             },
+         .compare =
+             [&](const Problem& problem, const Outputs& outputs) {
+               return wrong_tensors(problem, oracle_->expect(problem), outputs);
+             },
+         .origin = [&](const Problem& problem,
+                       const ElementPlace& place) { return origin_of(numbered, problem, place); }});
+  } catch (const std::exception&) {
+    // An oracle that does not take the problem: the case keeps the story that it has.
+    return std::nullopt;
+  }
+}
+
+}  // namespace rooflab

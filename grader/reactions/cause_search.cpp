@@ -1,0 +1,189 @@
+#include "grader/reactions/cause_search.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <exception>
+#include <utility>
+
+#include "grader/reactions/fact_words.h"
+#include "grader/reactions/input_changes.h"
+
+namespace rooflab {
+namespace {
+
+/// Of fewer elements, several mistakes make the same.
+constexpr std::size_t kFewestCompared = 32;
+constexpr std::uint64_t kFewestWrong = 4;
+/// Elements whose reactions are looked at: the first wrong one, the last, and one between them.
+constexpr std::size_t kElements = 3;
+
+/// One draw of the inputs, and what the submission made of it.
+struct Trial {
+  Problem problem;
+  Outputs outputs;
+  std::vector<Expected> expected;
+  std::vector<TensorCheck> wrong;
+};
+
+/// Whether what a change makes is as narrow as what is right: a wide tolerance explains anything.
+bool is_narrow(const std::vector<Expected>& right, const std::vector<Expected>& changed) {
+  constexpr double kMost = 4;
+  for (const Expected& output : right) {
+    const auto other = std::ranges::find(changed, output.tensor, &Expected::tensor);
+    if (other == changed.end() || other->tolerance.size() != output.tolerance.size()) return false;
+    for (std::size_t i = 0; i < output.tolerance.size(); ++i) {
+      if (!(other->tolerance[i] <= kMost * output.tolerance[i])) return false;
+    }
+  }
+  return true;
+}
+
+class Search {
+ public:
+  explicit Search(const ReactionTools& tools) : tools_(tools) {}
+
+  std::optional<FoundCause> run() {
+    if (!find_smallest()) return std::nullopt;
+    auto cause = of_another_problem();
+    if (!cause) cause = of_reactions();
+    if (cause) cause->parameters = trials_.front().problem.parameters;
+    return cause;
+  }
+
+ private:
+  /// The smallest candidate that is wrong, with two draws of the inputs.
+  bool find_smallest() {
+    for (const Values& parameters : tools_.candidates) {
+      trials_.clear();
+      if (try_draw(parameters, 0) && try_draw(parameters, 1)) return true;
+    }
+    return false;
+  }
+
+  /// False where the submission does not come through, or is right.
+  bool try_draw(const Values& parameters, int draw) {
+    Trial trial;
+    trial.problem = tools_.draw(parameters, draw);
+    std::vector<Outputs> outputs = tools_.call(1, [&](std::size_t) { return trial.problem; });
+    if (outputs.size() != 1) return false;
+    trial.wrong = tools_.compare(trial.problem, outputs.front());
+    if (trial.wrong.empty()) return false;
+    trial.expected = tools_.oracle.expect(trial.problem);
+    trial.outputs = std::move(outputs.front());
+    trials_.push_back(std::move(trial));
+    return true;
+  }
+
+  bool tells_enough() const {
+    std::size_t compared = 0;
+    std::uint64_t wrong = 0;
+    for (const TensorCheck& check : trials_.front().wrong) {
+      compared += check.got.size();
+      wrong += check.wrong_count;
+    }
+    return compared >= kFewestCompared && wrong >= kFewestWrong;
+  }
+
+  bool explains(const InputChange& change, const Trial& trial) const {
+    Problem changed = trial.problem;
+    change.apply(changed);
+    KnownMistake mistake;
+    mistake.outputs = tools_.oracle.expect(changed);
+    const bool makes_all = std::ranges::all_of(
+        trial.wrong, [&](const TensorCheck& check) { return reproduces(check, mistake); });
+    return makes_all && is_narrow(trial.expected, mistake.outputs);
+  }
+
+  std::optional<FoundCause> of_another_problem() const {
+    if (!tells_enough()) return std::nullopt;
+    const Problem& problem = trials_.front().problem;
+    std::vector<InputChange> changes = parameter_changes(problem, tools_.oracle);
+    std::ranges::move(input_changes(problem, tools_.axes), std::back_inserter(changes));
+    for (const InputChange& change : changes) {
+      const bool holds =
+          std::ranges::all_of(trials_, [&](const Trial& trial) { return explains(change, trial); });
+      if (!holds) continue;
+      return FoundCause{
+          .code = "RL0550",
+          .message = change.cause,
+          .evidence = {"all elements are what that gives, within the tolerance, and so they are "
+                       "with other inputs"},
+          .help = change.help};
+    }
+    return std::nullopt;
+  }
+
+  /// Elements that are wrong in all trials, of the first output that has any.
+  std::vector<ElementPlace> wrong_elements() const {
+    for (const TensorCheck& check : trials_[0].wrong) {
+      const auto other = std::ranges::find(trials_[1].wrong, check.tensor, &TensorCheck::tensor);
+      if (other == trials_[1].wrong.end() || !check.index.empty()) continue;
+      std::vector<std::uint64_t> both;
+      for (std::size_t i = 0; i < check.wrong.size(); ++i) {
+        if (check.wrong[i] && other->wrong[i]) both.push_back(i);
+      }
+      if (both.empty()) continue;
+      const auto& tensors = trials_[0].problem.tensors;
+      const auto tensor = static_cast<std::size_t>(
+          std::ranges::find(tensors, check.tensor, &Tensor::name) - tensors.begin());
+      std::vector<ElementPlace> places;
+      for (std::size_t i = 0; i < kElements; ++i) {
+        const ElementPlace place{tensor, both[i * (both.size() - 1) / (kElements - 1)]};
+        if (places.empty() || places.back() != place) places.push_back(place);
+      }
+      return places;
+    }
+    return {};
+  }
+
+  /// A call each, which all together should take about a second where the GPU is simulated.
+  std::size_t most_slices() const {
+    constexpr double kMostFlops = 2e7;
+    constexpr std::size_t kMost = 400;
+    double flops = 1;
+    for (const auto& [peak, count] : tools_.oracle.work(trials_[0].problem.parameters).flops) {
+      flops += count;
+    }
+    return static_cast<std::size_t>(std::min<double>(kMost, kMostFlops / flops));
+  }
+
+  std::optional<FoundCause> of_reactions() const {
+    const std::vector<ElementPlace> elements = wrong_elements();
+    std::vector<ReactionFact> facts;
+    for (const SliceChange change : {SliceChange::zeroed, SliceChange::doubled}) {
+      const Trial& trial = trials_[facts.size()];
+      const Trial& other = trials_[1 - facts.size()];
+      const auto reactions = measure_reactions({.problem = trial.problem,
+                                                .oracle = tools_.oracle,
+                                                .call = tools_.call,
+                                                .change = change,
+                                                .elements = elements,
+                                                .most_slices = most_slices(),
+                                                .control = other.problem,
+                                                .control_outputs = other.outputs});
+      if (!reactions) return std::nullopt;
+      const auto fact = find_fact(*reactions);
+      if (!fact) return std::nullopt;
+      facts.push_back(*fact);
+    }
+    if (!facts[0].is_same(facts[1])) return std::nullopt;
+    FoundCause cause = words_of(facts[0], trials_[0].problem, tools_.axes);
+    if (tools_.origin) {
+      if (const auto origin = tools_.origin(trials_[0].problem, facts[0].element)) {
+        add_load(facts[0], trials_[0].problem, *origin, cause);
+      }
+    }
+    return cause;
+  }
+
+  const ReactionTools& tools_;
+  std::vector<Trial> trials_;
+};
+
+}  // namespace
+
+std::optional<FoundCause> find_cause(const ReactionTools& tools) { return Search(tools).run(); }
+
+}  // namespace rooflab

@@ -1,0 +1,41 @@
+#include "grader/reactions/cause_story.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "grader/diagnose/story.h"
+
+namespace rooflab {
+
+Diagnostic story_of_cause(const FoundCause& cause, const Values& of_case, const Diagnostic& before,
+                          const DiagnoseContext& context) {
+  if (cause.is_looks) {
+    Diagnostic story = before;
+    story.notes.insert(story.notes.end(), cause.evidence.begin(), cause.evidence.end());
+    return story;
+  }
+  Diagnostic story = begin_story(cause.code, context);
+  story.message = cause.message;
+  story.groups = before.groups;
+  story.evidence = before.evidence;
+  story.pattern = before.pattern;
+  story.notes = cause.evidence;
+  if (cause.parameters != of_case) {
+    story.notes.push_back(
+        fmt::format("the smallest problem that shows it has {}", text_of(cause.parameters)));
+  }
+  story.notes.insert(story.notes.end(), before.notes.begin(), before.notes.end());
+  story.help = cause.help;
+  if (cause.line != 0) {
+    const Label label = label_at(cause.file, cause.line, 0, cause.label, context);
+    if (!label.excerpt.empty()) {  // a line of the student's
+      story.file = label.file;
+      story.line = label.line;
+      story.labels.push_back(label);
+    }
+  }
+  return story;
+}
+
+}  // namespace rooflab

@@ -1,0 +1,13 @@
+#pragma once
+
+#include "grader/reactions/cause_search.h"
+
+namespace rooflab {
+
+/// The story of a wrong output whose cause was found. What was told before, how the values look,
+/// becomes its evidence.
+/// @param of_case parameters of the case that failed
+Diagnostic story_of_cause(const FoundCause& cause, const Values& of_case, const Diagnostic& before,
+                          const DiagnoseContext& context);
+
+}  // namespace rooflab

@@ -155,7 +155,10 @@ TensorWeights weights_of(const ElementSets& sets, std::size_t tensor) {
     const std::optional<Input> input = odd_weights(of, axis);
     found.are_right = found.are_right && input && input->got.empty();
     const bool is_whole = input && !input->got.empty() && input->got.size() == axis.due.size();
-    all_alike = all_alike && is_whole && (!whole || is_same_weight(whole->weight, input->weight));
+    // Of a single coordinate, any function of it has some weight.
+    const bool says_something = is_whole && (axis.due.size() > 1 || is_simple(input->weight));
+    all_alike =
+        all_alike && says_something && (!whole || is_same_weight(whole->weight, input->weight));
     if (is_whole && !whole) whole = input;
     // Along an axis of which the element needs one place, the sum over the others shows a mean of
     // their weights.

@@ -366,7 +366,7 @@ TEST_F(CliTest, ACheckoutWithoutPartsIsNoEmptyList) {
 }
 
 TEST_F(CliGradeTest, AReportDoesNotReplaceWhatSomebodyWrote) {
-  for (const char* option : {"--html", "--json", "--trace"}) {
+  for (const char* option : {"--html", "--json", "--trace", "--explore"}) {
     write("gemv.cu", "// mine\n");
     const Ran ran = grade({option, "gemv.cu"});
     EXPECT_EQ(ran.code, 2) << option;
@@ -381,7 +381,7 @@ TEST_F(CliGradeTest, OnlyJsonGoesToStdout) {
   const Ran ran = grade({"--json", "-", "--html", "-"});
   EXPECT_EQ(ran.code, 2);
   EXPECT_THAT(ran.out, IsEmpty());
-  EXPECT_THAT(ran.error, HasSubstr("--html and --trace need a file"));
+  EXPECT_THAT(ran.error, HasSubstr("--html, --trace and --explore need a file"));
 }
 
 TEST_F(CliGradeTest, TraceIsADocumentThatViewersOpen) {

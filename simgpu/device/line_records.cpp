@@ -178,9 +178,9 @@ struct Growing {
 };
 
 /// Puts the instructions of a launch together by their lines.
-class Lines {
+class RecordsOfLines {
  public:
-  explicit Lines(const LaunchOfLines& launch) : launch_(launch), ptx_(launch.ptx) {}
+  explicit RecordsOfLines(const LaunchOfLines& launch) : launch_(launch), ptx_(launch.ptx) {}
 
   void add(std::size_t index, const SourcePlace& place, const InstructionTime& time,
            const LineCounters& counters) {
@@ -270,7 +270,7 @@ std::vector<LineRecord> line_records(const LaunchOfLines& launch) {
   const std::vector<InstructionTime> times =
       instruction_times(launch.work, launch.predicted, launch.busy_us, launch.accesses);
   const CountersOf counters(launch);
-  Lines lines(launch);
+  RecordsOfLines lines(launch);
   const MovedAccesses moved(launch.kernel);
   SourcePlace place;  // of the instruction before
   for (std::size_t i = 0; i < instructions; ++i) {

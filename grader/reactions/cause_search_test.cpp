@@ -17,7 +17,7 @@ using ::testing::HasSubstr;
 
 using Reals = std::vector<double>;
 /// The output of a problem's inputs, in their order, and its real parameter.
-using Function = std::function<Reals(const std::vector<Reals>& inputs, double scale)>;
+using Submission = std::function<Reals(const std::vector<Reals>& inputs, double scale)>;
 
 constexpr std::int64_t kRows = 5, kDepth = 12, kColumns = 9;
 
@@ -32,7 +32,7 @@ Reals reals_of(const Tensor& tensor) {
 /// y = scale * a * b + bias, with sizes that differ.
 class MatrixOracle : public Oracle {
  public:
-  explicit MatrixOracle(Function function) : function_(std::move(function)) {}
+  explicit MatrixOracle(Submission function) : function_(std::move(function)) {}
 
   Problem make(const Values& parameters, std::uint64_t seed) const override {
     Problem problem{parameters, {}};
@@ -68,7 +68,7 @@ class MatrixOracle : public Oracle {
   }
 
  private:
-  Function function_;
+  Submission function_;
 };
 
 /// What a formula makes of each element.
@@ -105,7 +105,7 @@ std::vector<TensorCheck> compare(const Problem& problem, const Expected& expecte
 }
 
 /// A submission that computes `function` in place of right().
-std::optional<FoundCause> cause_of(const Function& function, const AxisNames& axes = {}) {
+std::optional<FoundCause> cause_of(const Submission& function, const AxisNames& axes = {}) {
   const MatrixOracle oracle(right);
   const Values parameters{{"scale", 0.5}};
   const CallAll call = [&](std::size_t count, const std::function<Problem(std::size_t)>& posed) {
@@ -138,8 +138,8 @@ std::optional<FoundCause> cause_of(const Function& function, const AxisNames& ax
 }
 
 /// y with another sum over k. @param term of row, column and k
-Function with_terms(const std::function<double(const std::vector<Reals>&, std::int64_t,
-                                               std::int64_t, std::int64_t)>& term) {
+Submission with_terms(const std::function<double(const std::vector<Reals>&, std::int64_t,
+                                                 std::int64_t, std::int64_t)>& term) {
   return [term](const std::vector<Reals>& in, double scale) {
     return each([&](std::int64_t i, std::int64_t j) {
       double sum = 0;

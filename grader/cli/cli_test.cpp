@@ -320,6 +320,8 @@ TEST_F(CliGradeTest, TheCommandsOfAStoryRepeatItsRunAsTheyStand) {
   EXPECT_EQ(again.code, 1) << again.error;
   EXPECT_THAT(again.out, HasSubstr(story.at("message").get<std::string>()));
   EXPECT_THAT(again.out, HasSubstr("simulated T4"));
+  const std::string code = story.at("code");
+  EXPECT_THAT(repeat("next hint").out, StartsWith("counters, about this mistake: " + code));
   EXPECT_THAT(repeat("next hint").out, StartsWith("counters, gemm_cost, hint 1 of 3: "));
   EXPECT_THAT(repeat("concept").out, StartsWith("# " + story.at("code").get<std::string>()));
 }

@@ -175,7 +175,7 @@ TEST_F(GradeTest, AWrongAnswerCostsItsGroupAndTheOtherCasesGoOn) {
   EXPECT_EQ(task.cases[1].verdict, Verdict::wrong_answer);
   EXPECT_EQ(task.cases[2].verdict, Verdict::pass);
   EXPECT_TRUE(task.timings.empty());
-  EXPECT_EQ(runs_, 3);
+  EXPECT_GT(runs_, 3) << "further ones look for the cause";
   EXPECT_EQ(task.summary, "2 of 3 cases are right");
   ASSERT_FALSE(task.diagnostics.empty());
 }

@@ -74,6 +74,32 @@ struct Counts {
     std::int64_t out, in = 0, padding = 0, taps = 0, stride = 0;
 #include "RL0439.inc"
   }
+
+  void rl0540() {
+    std::int64_t bytes, m = M, n = N, k = K, bytes_per_element = 4;
+#include "RL0540.inc"
+  }
+
+  void rl0541() {
+    std::int64_t macs, keys, out_values = 1, in_channels = 1, kernel_height = 1, kernel_width = 1;
+    std::int64_t query_heads = 1, head_dim = 1;
+#include "RL0541.inc"
+  }
+
+  void rl0542() {
+    std::int64_t m = M, n = N, k = K;
+#include "RL0542.inc"
+  }
+
+  void rl0543() {
+    std::int64_t tiles, bytes, length = 1, tile = 1, elements = 1, bits = 1;
+#include "RL0543.inc"
+  }
+
+  void rl0544() {
+    double seconds, flops = 1, peak_flops = 1, bytes = 1, bandwidth = 1;
+#include "RL0544.inc"
+  }
 };
 
 struct Libraries {

@@ -428,6 +428,28 @@ struct Weights {
   }
 };
 
+struct Sums {
+  float *a, *b, *x, *y;
+  float scale, sum;
+  int depth, last, i, k;
+
+  __device__ void rl0550() {
+#include "RL0550.inc"
+  }
+
+  __device__ void rl0551() {
+#include "RL0551.inc"
+  }
+
+  __device__ void rl0552() {
+#include "RL0552.inc"
+  }
+
+  __device__ void rl0553() {
+#include "RL0553.inc"
+  }
+};
+
 struct RowsWithoutKeys {
   float score, maximum;
   __device__ void rl0523() {

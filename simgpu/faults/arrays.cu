@@ -12,7 +12,7 @@ __global__ void one_past_into_next(const float* in, float* out, int past) {
   first[i] = in[i];
   second[i] = in[i + 32];
   __syncthreads();
-  // FAULT one_past_into_next RL0202 out-of-bounds "index 32 of shared array first"
+  // FAULT one_past_into_next RL0202 out-of-bounds "it is at first[32]"
   out[i] = first[i + past] + second[i];
 }
 
@@ -23,7 +23,7 @@ __global__ void before_the_second(const float* in, float* out, int before) {
   right[i] = in[i + 32];
   __syncthreads();
   const int at = static_cast<int>(i) - before;
-  // FAULT before_the_second RL0202 out-of-bounds "index -1 of shared array right"
+  // FAULT before_the_second RL0202 out-of-bounds "it is at right[-1]"
   out[i] = left[i] + right[at];
 }
 
@@ -33,7 +33,7 @@ __global__ void halo_store(const float* in, float* out, int halo) {
   const unsigned i = threadIdx.x;
   weights[i] = 1;
   __syncthreads();
-  // FAULT halo_store RL0202 out-of-bounds "shared array row"
+  // FAULT halo_store RL0202 out-of-bounds "it is at row[33]"
   row[i + halo] = in[i];
   __syncthreads();
   out[i] = row[i + 1] * weights[i];
@@ -46,7 +46,7 @@ __global__ void last_row(const int* in, int* out, int rows) {
   sums[x] = 0;
   __syncthreads();
   for (int y = 0; y < rows; ++y) {
-    // FAULT last_row RL0202 out-of-bounds "index 64 of shared array tile, which has 64 elements"
+    // FAULT last_row RL0202 out-of-bounds "it is at tile[4][0], which is outside of shared int tile[4][16]"
     tile[y][x] = in[y * 16 + x];
   }
   __syncthreads();
@@ -70,7 +70,7 @@ __global__ void bin_out_of_range(const int* in, int* out, bool wrong) {
   if (threadIdx.x == 0) total = in[0];
   __syncthreads();
   const int bin = wrong ? in[threadIdx.x] : in[threadIdx.x] & 7;
-  // FAULT bin_out_of_range RL0202 out-of-bounds "index 8 of shared array bins"
+  // FAULT bin_out_of_range RL0202 out-of-bounds "it is at bins[8]"
   atomicAdd(&bins[bin], 1);
   __syncthreads();
   if (threadIdx.x < 8) out[threadIdx.x] = bins[threadIdx.x] + total;
@@ -93,7 +93,7 @@ __global__ void copied_beyond(const float4* in, float4* out, int shift) {
   __shared__ float4 tile[32], behind[4];
   if (threadIdx.x < 4) behind[threadIdx.x] = in[0];
   __syncthreads();
-  // FAULT copied_beyond RL0202 out-of-bounds "index 32 of shared array tile"
+  // FAULT copied_beyond RL0202 out-of-bounds "it is at tile[32]"
   __pipeline_memcpy_async(&tile[threadIdx.x + shift], &in[threadIdx.x], sizeof(float4));
   __pipeline_commit();
   __pipeline_wait_prior(0);
@@ -110,7 +110,7 @@ __global__ void into_dynamic(const int* in, int* out, int past) {
   counts[threadIdx.x] = in[threadIdx.x];
   scratch[threadIdx.x] = 0;
   __syncthreads();
-  // FAULT into_dynamic RL0202 out-of-bounds "index 32 of shared array counts"
+  // FAULT into_dynamic RL0202 out-of-bounds "it is at counts[32]"
   out[threadIdx.x] = counts[threadIdx.x + past] + scratch[threadIdx.x];
 }
 

@@ -428,7 +428,7 @@ struct Weights {
   }
 };
 
-struct Sums {
+struct Reacting {
   float *a, *b, *x, *y;
   float scale, sum;
   int depth, last, i, k;

@@ -46,7 +46,7 @@ __global__ void last_row(const int* in, int* out, int rows) {
   sums[x] = 0;
   __syncthreads();
   for (int y = 0; y < rows; ++y) {
-    // FAULT last_row RL0202 out-of-bounds "it is at tile[4][0], which is outside of shared int tile[4][16]"
+    // FAULT last_row RL0202 out-of-bounds "it is at tile[4][0], which is outside"
     tile[y][x] = in[y * 16 + x];
   }
   __syncthreads();

@@ -192,7 +192,16 @@ TEST(FindCauseTest, NamesAMatrixThatIsReadColumnByColumn) {
     return right(in, scale);
   });
   ASSERT_TRUE(cause);
-  EXPECT_EQ(cause->message, "b is read as if its rows lay within its columns");
+  EXPECT_EQ(cause->message, "b is read as if rows lay within columns");
+}
+
+TEST(FindCauseTest, NamesWhatIsDoneToTwoInputsAlike) {
+  const auto cause = cause_of([](std::vector<Reals> in, double scale) {
+    for (const std::size_t i : {2U, 3U}) in[i].assign(kColumns, in[i][0]);
+    return right(in, scale);
+  });
+  ASSERT_TRUE(cause);
+  EXPECT_EQ(cause->message, "element 0 of bias is read for every element");
 }
 
 TEST(FindCauseTest, NamesWhatNeverGoesIn) {

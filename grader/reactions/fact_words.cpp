@@ -62,8 +62,11 @@ class Words {
     return fmt::format("{}", fmt::join(all, " and "));
   }
 
+  bool is_one(std::vector<std::int64_t> Input::*coordinates) const {
+    return fact_.inputs.size() == 1 && (first().*coordinates).size() == 1;
+  }
   const char* go(std::vector<std::int64_t> Input::*coordinates) const {
-    return fact_.inputs.size() == 1 && (first().*coordinates).size() == 1 ? "goes" : "go";
+    return is_one(coordinates) ? "goes" : "go";
   }
 
  private:
@@ -154,27 +157,40 @@ FoundCause words_of(const ReactionFact& fact, const Problem& problem, const Axis
   return cause;
 }
 
-void add_load(const ReactionFact& fact, const Problem& problem, const ElementOrigin& origin,
-              FoundCause& cause) {
+void add_load(const ReactionFact& fact, const Problem& problem, const AxisNames& axes,
+              const ElementOrigin& origin, FoundCause& cause) {
   const bool looks_for_foreign = fact.kind == Kind::in_place || fact.kind == Kind::further;
+  const bool looks_for_missing = fact.kind == Kind::missing;
   const auto is_meant = [&](const ElementRead& read) {
     const auto input = std::ranges::find(fact.inputs, read.from.tensor, &Input::tensor);
     if (input == fact.inputs.end() || read.line == 0) return false;
-    if (!looks_for_foreign) return true;
+    if (!looks_for_foreign && !looks_for_missing) return true;
     const std::int64_t at = coordinate_of(problem.tensors[read.from.tensor].shape, input->axis,
                                           static_cast<std::int64_t>(read.from.element));
-    return std::ranges::find(input->got, at) != input->got.end();
+    const auto& wanted = looks_for_missing ? input->due : input->got;
+    return std::ranges::find(wanted, at) != wanted.end();
   };
   const auto read = std::ranges::find_if(origin.reads, is_meant);
   if (read != origin.reads.end()) {
     cause.file = read->file;
     cause.line = read->line;
     cause.label = fmt::format("{} is read here", problem.tensors[read->from.tensor].name);
+    if (looks_for_missing) {
+      const Words words(fact, problem, axes);
+      cause.message = fmt::format(
+          "{} {} read for {}, and {} no effect on it", words.with_names(&Input::due),
+          words.is_one(&Input::due) ? "is" : "are",
+          element_text(axes, problem.tensors[fact.element.tensor], fact.element.element),
+          words.is_one(&Input::due) ? "has" : "have");
+      cause.help =
+          "follow the value from its load: is it multiplied by 0, overwritten, or does a quotient "
+          "cancel it?";
+    }
   } else if (origin.complete && !looks_for_foreign && origin.line != 0) {
     cause.file = origin.file;
     cause.line = origin.line;
     cause.label = fmt::format("the element is stored here, and nothing of {} was read for it",
-                              Words(fact, problem, {}).names());
+                              Words(fact, problem, axes).names());
   }
 }
 

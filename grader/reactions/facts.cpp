@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <utility>
 
@@ -26,7 +27,7 @@ bool is_same_weight(double a, double b) { return std::abs(a - b) <= kSameWeight 
 
 /// What one axis of an input says.
 struct AxisSets {
-  Coordinates due, missing, further;
+  Coordinates due, missing, further, unclear;
   std::map<std::int64_t, double> weights;  ///< of those due, as far as their effects are clear
   std::size_t coordinates = 0;
 
@@ -40,7 +41,9 @@ class ElementSets {
   ElementSets(const std::vector<Slice>& slices, const ElementReactions& reactions) {
     for (std::size_t s = 0; s < slices.size(); ++s) add(slices[s], reactions.effects.at(s));
     for (auto& [of, sets] : axes_) {
-      for (Coordinates* all : {&sets.due, &sets.missing, &sets.further}) std::ranges::sort(*all);
+      for (Coordinates* all : {&sets.due, &sets.missing, &sets.further, &sets.unclear}) {
+        std::ranges::sort(*all);
+      }
     }
   }
 
@@ -68,13 +71,16 @@ class ElementSets {
     const bool is_further = effect.got_is_clear && !effect.right_reacts;
     if (effect.right_is_clear) due_[slice.tensor] = true;
     if (effect.got_reacts) had_[slice.tensor] = true;
-    depends_as_it_should_ = depends_as_it_should_ && effect.right_reacts == effect.got_reacts;
+    // Within a piece, one coordinate may be read in place of another.
+    const bool is_exact = slice.count == 1 && effect.right_reacts == effect.got_reacts;
+    depends_as_it_should_ = depends_as_it_should_ && is_exact;
     for (std::int64_t at = slice.first; at < slice.first + slice.count; ++at) {
       ++sets.coordinates;
       if (effect.right_is_clear) sets.due.push_back(at);
       if (effect.right_is_clear) sets.weights[at] = effect.got / effect.right;
       if (is_missing) sets.missing.push_back(at);
       if (is_further) sets.further.push_back(at);
+      if (!effect.right_is_clear && !effect.got_is_clear) sets.unclear.push_back(at);
     }
   }
 
@@ -103,7 +109,9 @@ std::optional<ReactionFact> fact_of_tensor(const ElementSets& sets, std::size_t 
                  .axis = axis.first,
                  .due_axis = 0,
                  .due = axis.second->missing,
-                 .got = axis.second->further};
+                 .got = axis.second->further,
+                 .weight = 1,
+                 .unclear = axis.second->unclear};
   };
   if (odd.size() == 1) {
     const AxisSets& axis = *odd.front().second;
@@ -127,7 +135,8 @@ std::optional<ReactionFact> fact_of_tensor(const ElementSets& sets, std::size_t 
 /// The coordinates along one axis whose weights are not 1: all by one weight; nothing where they
 /// have several. No coordinates where all are 1.
 std::optional<Input> odd_weights(AxisOf of, const AxisSets& sets) {
-  Input input{.tensor = of.first, .axis = of.second, .due_axis = 0};
+  Input input{.tensor = of.first, .axis = of.second};
+  input.unclear = sets.unclear;
   for (const auto& [at, weight] : sets.weights) {
     if (is_same_weight(1, weight)) continue;
     if (!input.got.empty() && !is_same_weight(input.weight, weight)) return std::nullopt;
@@ -201,6 +210,19 @@ std::optional<ReactionFact> fact_of_element(const ElementSets& sets) {
   return fact;
 }
 
+/// Whether no coordinate is in one of two sets alone that is clear in both inputs.
+bool agree(const Coordinates& a, const Coordinates& b, const Coordinates& unclear) {
+  Coordinates differ;
+  std::ranges::set_symmetric_difference(a, b, std::back_inserter(differ));
+  return std::ranges::includes(unclear, differ);
+}
+
+Coordinates union_of(const Coordinates& a, const Coordinates& b) {
+  Coordinates all;
+  std::ranges::set_union(a, b, std::back_inserter(all));
+  return all;
+}
+
 bool are_alike(const Input& a, const Input& b) {
   return a.tensor == b.tensor && a.axis == b.axis && a.due_axis == b.due_axis;
 }
@@ -214,8 +236,17 @@ bool ReactionFact::is_like(const ReactionFact& other) const {
 bool ReactionFact::is_same(const ReactionFact& other) const {
   return is_like(other) &&
          std::ranges::equal(inputs, other.inputs, [](const Input& a, const Input& b) {
-           return a.due == b.due && a.got == b.got && is_same_weight(a.weight, b.weight);
+           const Coordinates unclear = union_of(a.unclear, b.unclear);
+           return agree(a.due, b.due, unclear) && agree(a.got, b.got, unclear) &&
+                  is_same_weight(a.weight, b.weight);
          });
+}
+
+void ReactionFact::add(const ReactionFact& other) {
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    inputs[i].due = union_of(inputs[i].due, other.inputs[i].due);
+    inputs[i].got = union_of(inputs[i].got, other.inputs[i].got);
+  }
 }
 
 std::optional<ReactionFact> find_fact(const Reactions& reactions) {

@@ -28,7 +28,8 @@ struct ReactionFact {
     std::vector<std::int64_t> due = {};  ///< that should have an effect, and have none
     std::vector<std::int64_t> got = {};  ///< that have one, and should not; or another weight
     double weight = 1;                   ///< of what it should be
-    bool operator==(const Input&) const = default;
+    /// Of which nothing can be said: their values are zeros, or too small.
+    std::vector<std::int64_t> unclear = {};
   };
 
   Kind kind = Kind::no_effect;
@@ -37,8 +38,10 @@ struct ReactionFact {
 
   /// Whether another one says the same, maybe of other coordinates: of another element.
   bool is_like(const ReactionFact& other) const;
-  /// Whether it says the same of the same coordinates: of other values.
+  /// Whether it says the same of the same coordinates, of other values: as far as both are clear.
   bool is_same(const ReactionFact& other) const;
+  /// Takes in the coordinates that are clear in the other one alone. @pre is_same(other)
+  void add(const ReactionFact& other);
 };
 
 /// The fact that explains all of the elements alike; nothing where there is none, or several.

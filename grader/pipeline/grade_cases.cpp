@@ -48,6 +48,12 @@ void keep_printed(const NumberedCase& numbered, const CaseRun& run, TaskResult& 
   if (result.printed.empty() || is_first_failure) result.printed = run.outcome.printed;
 }
 
+/// Whether a story tells of values that are off by a factor, and a weight of the inputs would say
+/// the same of less.
+bool is_known_by_its_factor(const Diagnostic& story, const FoundCause& cause) {
+  return cause.code == "RL0553" && (story.code == "RL0404" || story.code == "RL0409");
+}
+
 /// Grades the cases of one task; holds what its groups share.
 class CaseGrader {
  public:
@@ -133,7 +139,7 @@ class CaseGrader {
                           judgement.diagnostics.empty() || judgement.telling == Telling::cause;
     if (is_known || spec.hidden || std::exchange(has_searched_, true)) return;
     const std::optional<FoundCause> cause = runner_.find_cause(spec);
-    if (!cause) return;
+    if (!cause || is_known_by_its_factor(judgement.diagnostics.front(), *cause)) return;
     DiagnoseContext context = scene_.context();
     context.case_name = spec.name;
     context.case_number = numbered.number;

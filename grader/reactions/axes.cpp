@@ -59,7 +59,7 @@ std::string axis_names(const AxisNames& names, const Tensor& tensor, std::size_t
     return fmt::format("axis {}, indices", axis);
   }
   std::string name = axis_name(names, tensor, axis);
-  if (name.ends_with('y')) name.replace(name.size() - 1, 1, "ie");
+  if (name.ends_with("ry")) name.replace(name.size() - 1, 1, "ie");  // query
   return name + "s";
 }
 

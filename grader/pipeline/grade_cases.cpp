@@ -132,11 +132,13 @@ class CaseGrader {
     return true;
   }
 
-  /// Of the first wrong values of the task of which only the looks are known.
+  /// Of the first wrong values of the task of which only the looks are known. A cause that few
+  /// elements speak for is told in better words than what reacts.
   void find_cause(const NumberedCase& numbered, Judgement& judgement) {
     const CaseSpec& spec = numbered.spec;
     const bool is_known = judgement.verdict != Verdict::wrong_answer ||
-                          judgement.diagnostics.empty() || judgement.telling == Telling::cause;
+                          judgement.diagnostics.empty() || judgement.telling == Telling::cause ||
+                          names_cause(judgement.diagnostics.front());
     if (is_known || spec.hidden || std::exchange(has_searched_, true)) return;
     const std::optional<FoundCause> cause = runner_.find_cause(spec);
     if (!cause || is_known_by_its_factor(judgement.diagnostics.front(), *cause)) return;

@@ -60,6 +60,9 @@ class ElementSets {
   /// Whether the element depends on just the slices that it should, however small the effects are.
   bool depends_as_it_should() const { return depends_as_it_should_; }
 
+  /// Whether the element reacts to anything.
+  bool reacts() const { return !had_.empty(); }
+
   bool has_no_effect(std::size_t tensor) const {
     return had_.count(tensor) == 0 && due_.count(tensor) != 0;
   }
@@ -205,6 +208,8 @@ std::optional<ReactionFact> fact_of_element(const ElementSets& sets) {
     fact.kind = found->kind;
     fact.inputs.insert(fact.inputs.end(), found->inputs.begin(), found->inputs.end());
   }
+  // Into what no input goes, nothing that it should have done is known of.
+  if (fact.kind == Kind::no_effect && !sets.reacts()) return std::nullopt;
   if (fact.kind == Kind::formula) fact = fact_of_weights(sets);
   if (fact.kind == Kind::formula && !sets.depends_as_it_should()) return std::nullopt;
   return fact;

@@ -24,11 +24,7 @@ bool is_sound(const RunOutcome& outcome) {
 /// Problems that may be wrong like this one, the smallest first: all numbers at their least, or all
 /// but one, which makes it wrong; then the case itself.
 std::vector<Values> CaseRunner::smaller_problems(const CaseSpec& spec) const {
-  std::vector<Values> of_cases;
-  for (const CaseSpec& other : scene_.task().cases) {
-    if (!other.hidden && other.vast_gb == 0) of_cases.push_back(other.parameters);
-  }
-  const ParameterDomain domain(of_cases);
+  const ParameterDomain domain(public_parameters());
   std::vector<Values> problems{domain.smallest(spec.parameters)};
   for (const ParameterDomain::Unit& unit : domain.changeable(spec.parameters)) {
     Values one_large = problems.front();
@@ -46,24 +42,36 @@ std::vector<Values> CaseRunner::smaller_problems(const CaseSpec& spec) const {
   return problems;
 }
 
-std::vector<Outputs> CaseRunner::call_all(const NumberedCase& numbered, std::size_t count,
-                                          const std::function<Problem(std::size_t)>& posed) const {
+/// A call of a small problem, which takes far less than the case's own limit.
+RunRequest CaseRunner::small_request(const Problem& problem, const NumberedCase& numbered) const {
+  constexpr std::chrono::duration<double> kLongest{5};
+  RunRequest request = request_of(problem, false, numbered);
+  request.time_limit = std::min(request.time_limit, kLongest);
+  request.host_time_limit = std::min(request.host_time_limit, kLongest);
+  return request;
+}
+
+Called CaseRunner::call_all(const NumberedCase& numbered, std::size_t count,
+                            const std::function<Problem(std::size_t)>& posed) const {
   const Problem first = posed(0);
-  RunRequest request = request_of(first, false, numbered);
+  RunRequest request = small_request(first, numbered);
   // In the same arrays, so that none of them is of another size or place than before.
   request.further.assign(count - 1, {.at = 0});
   request.fresh = [&](int index) { return posed(static_cast<std::size_t>(index) + 1); };
   RunOutcome outcome = scene_.tools.device.run(request);
   if (!is_sound(outcome)) return {};
-  std::vector<Outputs> outputs{std::move(outcome.outputs)};
-  for (FreshCall& call : outcome.fresh) outputs.push_back(std::move(call.outputs));
-  return outputs;
+  Called called{.outputs = {std::move(outcome.outputs)}};
+  for (FreshCall& call : outcome.fresh) called.outputs.push_back(std::move(call.outputs));
+  for (const simgpu::KernelRecord& kernel : outcome.activity.kernels) {
+    called.warp_instructions += kernel.counters.warp_instructions;
+  }
+  return called;
 }
 
 std::optional<ElementOrigin> CaseRunner::origin_of(const NumberedCase& numbered,
                                                    const Problem& problem,
                                                    const ElementPlace& place) const {
-  RunRequest request = request_of(problem, false, numbered);
+  RunRequest request = small_request(problem, numbered);
   request.origins_of = {place};
   const RunOutcome outcome = scene_.tools.device.run(request);
   if (!is_sound(outcome) || outcome.origins.size() != 1) return std::nullopt;

@@ -34,7 +34,7 @@ std::optional<Values> CaseRunner::expected_at(const Values& parameters) const {
 std::vector<Values> CaseRunner::public_parameters() const {
   std::vector<Values> all;
   for (const CaseSpec& spec : scene_.task().cases) {
-    if (!spec.hidden) all.push_back(spec.parameters);
+    if (!spec.hidden && spec.vast_gb == 0) all.push_back(spec.parameters);
   }
   return all;
 }

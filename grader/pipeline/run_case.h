@@ -89,8 +89,9 @@ class CaseRunner {
 
  private:
   std::vector<Values> smaller_problems(const CaseSpec& spec) const;
-  std::vector<Outputs> call_all(const NumberedCase& numbered, std::size_t count,
-                                const std::function<Problem(std::size_t)>& posed) const;
+  RunRequest small_request(const Problem& problem, const NumberedCase& numbered) const;
+  Called call_all(const NumberedCase& numbered, std::size_t count,
+                  const std::function<Problem(std::size_t)>& posed) const;
   std::optional<ElementOrigin> origin_of(const NumberedCase& numbered, const Problem& problem,
                                          const ElementPlace& place) const;
   CaseSeeds seeds_of(const std::string& draw) const;

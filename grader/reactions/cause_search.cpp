@@ -23,6 +23,7 @@ constexpr std::size_t kElements = 3;
 struct Trial {
   Problem problem;
   Outputs outputs;
+  std::uint64_t warp_instructions = 0;
   std::vector<Expected> expected;
   std::vector<TensorCheck> wrong;
 };
@@ -68,12 +69,13 @@ class Search {
   bool try_draw(const Values& parameters, int draw) {
     Trial trial;
     trial.problem = tools_.draw(parameters, draw);
-    std::vector<Outputs> outputs = tools_.call(1, [&](std::size_t) { return trial.problem; });
-    if (outputs.size() != 1) return false;
-    trial.wrong = tools_.compare(trial.problem, outputs.front());
+    Called called = tools_.call(1, [&](std::size_t) { return trial.problem; });
+    if (called.outputs.size() != 1) return false;
+    trial.wrong = tools_.compare(trial.problem, called.outputs.front());
     if (trial.wrong.empty()) return false;
     trial.expected = tools_.oracle.expect(trial.problem);
-    trial.outputs = std::move(outputs.front());
+    trial.outputs = std::move(called.outputs.front());
+    trial.warp_instructions = called.warp_instructions;
     trials_.push_back(std::move(trial));
     return true;
   }
@@ -103,6 +105,11 @@ class Search {
     const Problem& problem = trials_.front().problem;
     std::vector<InputChange> changes = parameter_changes(problem, tools_.oracle);
     std::ranges::move(input_changes(problem, tools_.axes), std::back_inserter(changes));
+    // The simplest ones come first. A solution each, of about a second together.
+    constexpr double kMostFlops = 1e9;
+    const auto most = static_cast<std::size_t>(kMostFlops / flops());
+    if (changes.size() > most)
+      changes.erase(changes.begin() + static_cast<long>(most), changes.end());
     for (const InputChange& change : changes) {
       const bool holds =
           std::ranges::all_of(trials_, [&](const Trial& trial) { return explains(change, trial); });
@@ -140,15 +147,26 @@ class Search {
     return {};
   }
 
-  /// A call each, which all together should take about a second where the GPU is simulated.
-  std::size_t most_slices() const {
-    constexpr double kMostFlops = 5e7;
-    constexpr std::size_t kMost = 400;
+  /// Of the oracle, for one problem.
+  double flops() const {
     double flops = 1;
     for (const auto& [peak, count] : tools_.oracle.work(trials_[0].problem.parameters).flops) {
       flops += count;
     }
-    return static_cast<std::size_t>(std::min<double>(kMost, kMostFlops / flops));
+    return flops;
+  }
+
+  /// Each is a call and a solution of the oracle: all together take about a second where the GPU is
+  /// simulated, whatever the submission does in a call, and what they leave is held at once.
+  std::size_t most_slices() const {
+    constexpr double kMost = 400, kMostFlops = 5e7, kMostInstructions = 5e6, kMostBytes = 1 << 28;
+    double bytes = 1;
+    for (const Tensor& tensor : trials_[0].problem.tensors) {
+      bytes += static_cast<double>(tensor.bytes());
+    }
+    const auto instructions = static_cast<double>(trials_[0].warp_instructions + 1);
+    return static_cast<std::size_t>(std::min(
+        {kMost, kMostFlops / flops(), kMostInstructions / instructions, kMostBytes / bytes}));
   }
 
   std::optional<FoundCause> of_reactions() const {

@@ -105,12 +105,15 @@ std::vector<TensorCheck> compare(const Problem& problem, const Expected& expecte
 }
 
 /// A submission that computes `function` in place of right().
-std::optional<FoundCause> cause_of(const Submission& function, const AxisNames& axes = {}) {
+/// @param warp_instructions that a call of it takes
+/// @param most_calls in one process: what they were
+std::optional<FoundCause> cause_of(const Submission& function, const AxisNames& axes,
+                                   std::uint64_t warp_instructions, std::size_t& most_calls) {
   const MatrixOracle oracle(right);
   const Values parameters{{"scale", 0.5}};
   const CallAll call = [&](std::size_t count, const std::function<Problem(std::size_t)>& posed) {
     const MatrixOracle wrong(function);  // a process of its own, with what the function keeps
-    std::vector<Outputs> all;
+    Called called{.outputs = {}, .warp_instructions = warp_instructions};
     for (std::size_t p = 0; p < count; ++p) {
       const Problem problem = posed(p);
       Outputs outputs;
@@ -120,9 +123,10 @@ std::optional<FoundCause> cause_of(const Submission& function, const AxisNames& 
       for (std::size_t i = 0; i < y.size(); ++i) {
         put_element(ElementType::float32, outputs.back(), i, y[i]);
       }
-      all.push_back(std::move(outputs));
+      called.outputs.push_back(std::move(outputs));
     }
-    return all;
+    most_calls = std::max(most_calls, count);
+    return called;
   };
   return find_cause(
       {.oracle = oracle,
@@ -135,6 +139,11 @@ std::optional<FoundCause> cause_of(const Submission& function, const AxisNames& 
            [&](const Problem& problem, const Outputs& outputs) {
              return compare(problem, oracle.expect(problem).front(), outputs);
            }});
+}
+
+std::optional<FoundCause> cause_of(const Submission& function, const AxisNames& axes = {}) {
+  std::size_t most_calls = 0;
+  return cause_of(function, axes, 0, most_calls);
 }
 
 /// y with another sum over k. @param term of row, column and k
@@ -287,6 +296,18 @@ TEST(FindCauseTest, SaysThatOnlyTheFormulaIsWrong) {
   ASSERT_TRUE(cause);
   EXPECT_TRUE(cause->is_looks);
   EXPECT_THAT(cause->evidence.front(), HasSubstr("the indices are right"));
+}
+
+TEST(FindCauseTest, CallsASlowSubmissionSeldom) {
+  const Submission wrong = with_terms(
+      [](const auto& in, auto i, auto j, auto k) { return k == 7 ? 0 : product(in, i, j, k); });
+  constexpr std::uint64_t kAHundredth = 50'000;  // of what all calls together may take
+  std::size_t most_calls = 0;
+  EXPECT_TRUE(cause_of(wrong, {}, kAHundredth, most_calls));
+  EXPECT_LE(most_calls, 100U);
+  std::size_t most_of_slower = 0;
+  EXPECT_FALSE(cause_of(wrong, {}, 1'000 * kAHundredth, most_of_slower));
+  EXPECT_EQ(most_of_slower, 1U);
 }
 
 TEST(FindCauseTest, SaysNothingOfTwoMistakesAtOnce) {

@@ -77,34 +77,30 @@ bool is_odd(const Effect& effect) {
          std::abs(effect.got - effect.right) > kAlike * std::abs(effect.right);
 }
 
-/// What an oracle expects of some elements.
-class Looked {
- public:
-  struct Value {
-    double value = 0, tolerance = 0;
-  };
-
-  /// Nothing where the oracle does not speak of each of them.
-  static std::optional<std::vector<Value>> at(const Problem& problem, const Oracle& oracle,
-                                              const std::vector<ElementPlace>& elements) {
-    const std::vector<Expected> expected = oracle.expect(problem);
-    std::vector<Value> values;
-    for (const ElementPlace& place : elements) {
-      const Tensor& tensor = problem.tensors.at(place.tensor);
-      const auto of = std::ranges::find(expected, tensor.name, &Expected::tensor);
-      if (of == expected.end()) return std::nullopt;
-      std::size_t at = place.element;
-      if (!of->index.empty()) {
-        const auto found = std::ranges::lower_bound(of->index, at);
-        if (found == of->index.end() || *found != at) return std::nullopt;
-        at = static_cast<std::size_t>(found - of->index.begin());
-      }
-      if (at >= of->value.size() || at >= of->tolerance.size()) return std::nullopt;
-      values.push_back({of->value[at], of->tolerance[at]});
-    }
-    return values;
-  }
+struct RightValue {
+  double value = 0, tolerance = 0;
 };
+
+/// What an oracle expects of some elements; nothing where it does not speak of each of them.
+std::optional<std::vector<RightValue>> right_at(const Problem& problem, const Oracle& oracle,
+                                                const std::vector<ElementPlace>& elements) {
+  const std::vector<Expected> expected = oracle.expect(problem);
+  std::vector<RightValue> values;
+  for (const ElementPlace& place : elements) {
+    const Tensor& tensor = problem.tensors.at(place.tensor);
+    const auto of = std::ranges::find(expected, tensor.name, &Expected::tensor);
+    if (of == expected.end()) return std::nullopt;
+    std::size_t at = place.element;
+    if (!of->index.empty()) {
+      const auto found = std::ranges::lower_bound(of->index, at);
+      if (found == of->index.end() || *found != at) return std::nullopt;
+      at = static_cast<std::size_t>(found - of->index.begin());
+    }
+    if (at >= of->value.size() || at >= of->tolerance.size()) return std::nullopt;
+    values.push_back({of->value[at], of->tolerance[at]});
+  }
+  return values;
+}
 
 std::optional<std::vector<double>> got_at(const Problem& problem, const Outputs& outputs,
                                           const std::vector<ElementPlace>& elements) {
@@ -152,13 +148,13 @@ class Measurement {
       const bool is_same = i == 0 || i == slices.size() + 1;
       return is_same ? problem : with_slice(problem, slices[i - 1], request_.change);
     };
-    const std::vector<Outputs> outputs = request_.call(slices.size() + 3, posed);
+    const std::vector<Outputs> outputs = request_.call(slices.size() + 3, posed).outputs;
     if (outputs.size() != slices.size() + 3 || !is_reproducible(outputs)) return false;
-    const auto right = Looked::at(problem, request_.oracle, request_.elements);
+    const auto right = right_at(problem, request_.oracle, request_.elements);
     const auto got = got_at(problem, outputs.front(), request_.elements);
     if (!right || !got || !all_finite(*got)) return false;
     for (std::size_t i = 0; i < slices.size(); ++i) {
-      const auto right_now = Looked::at(posed(i + 1), request_.oracle, request_.elements);
+      const auto right_now = right_at(posed(i + 1), request_.oracle, request_.elements);
       const auto got_now = got_at(problem, outputs[i + 1], request_.elements);
       if (!right_now || !got_now || !all_finite(*got_now)) return false;
       reactions_.slices.push_back(slices[i]);

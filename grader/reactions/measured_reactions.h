@@ -15,10 +15,15 @@ namespace rooflab {
 /// The contents of every tensor of a problem after a call, in order.
 using Outputs = std::vector<std::vector<std::byte>>;
 
-/// Calls a submission in one process, once for each of `count` problems; fewer outputs where a call
-/// did not end well.
-using CallAll = std::function<std::vector<Outputs>(std::size_t count,
-                                                   const std::function<Problem(std::size_t)>&)>;
+/// What came of calls of a submission.
+struct Called {
+  std::vector<Outputs> outputs;         ///< of each; fewer where one did not end well
+  std::uint64_t warp_instructions = 0;  ///< of the first one
+};
+
+/// Calls a submission in one process, once for each of `count` problems.
+using CallAll =
+    std::function<Called(std::size_t count, const std::function<Problem(std::size_t)>& posed)>;
 
 /// Part of an input: the elements with one of `count` coordinates along an axis.
 struct Slice {

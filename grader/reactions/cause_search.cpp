@@ -159,7 +159,7 @@ class Search {
   /// Each is a call and a solution of the oracle: all together take about a second where the GPU is
   /// simulated, whatever the submission does in a call, and what they leave is held at once.
   std::size_t most_slices() const {
-    constexpr double kMost = 400, kMostFlops = 5e7, kMostInstructions = 5e6, kMostBytes = 1 << 28;
+    constexpr double kMost = 400, kMostFlops = 5e7, kMostInstructions = 2e7, kMostBytes = 1 << 28;
     double bytes = 1;
     for (const Tensor& tensor : trials_[0].problem.tensors) {
       bytes += static_cast<double>(tensor.bytes());

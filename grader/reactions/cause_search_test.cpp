@@ -301,7 +301,7 @@ TEST(FindCauseTest, SaysThatOnlyTheFormulaIsWrong) {
 TEST(FindCauseTest, CallsASlowSubmissionSeldom) {
   const Submission wrong = with_terms(
       [](const auto& in, auto i, auto j, auto k) { return k == 7 ? 0 : product(in, i, j, k); });
-  constexpr std::uint64_t kAHundredth = 50'000;  // of what all calls together may take
+  constexpr std::uint64_t kAHundredth = 200'000;  // of what all calls together may take
   std::size_t most_calls = 0;
   EXPECT_TRUE(cause_of(wrong, {}, kAHundredth, most_calls));
   EXPECT_LE(most_calls, 100U);

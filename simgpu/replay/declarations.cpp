@@ -12,6 +12,9 @@ namespace {
 
 using Tokens = std::vector<Token>;
 
+/// Beyond all shared memory, and small enough to be multiplied.
+constexpr std::int64_t kMostExtent = std::int64_t{1} << 31;
+
 /// Behind the bracket that closes the one at `open`; tokens.size() where none does.
 std::size_t behind_closing(const Tokens& tokens, std::size_t open) {
   int depth = 0;
@@ -32,24 +35,6 @@ std::optional<std::uint32_t> number(const std::string& text) {
       at == end || std::string_view(at, 1) == "u" || std::string_view(at, 1) == "U";
   if (error != std::errc() || !is_whole) return std::nullopt;
   return value;
-}
-
-/// A number, a constant, or products and sums of two of them.
-std::optional<std::uint32_t> extent(
-    const Tokens& tokens, std::size_t first, std::size_t end,
-    const std::map<std::string, std::optional<std::uint32_t>>& constants) {
-  const auto value = [&](const Token& token) -> std::optional<std::uint32_t> {
-    if (!is_word(token)) return number(token.text);
-    const auto found = constants.find(token.text);
-    return found == constants.end() ? std::nullopt : found->second;
-  };
-  if (end == first + 1) return value(tokens[first]);
-  if (end != first + 3) return std::nullopt;
-  const auto a = value(tokens[first]), b = value(tokens[first + 2]);
-  if (!a || !b) return std::nullopt;
-  if (tokens[first + 1].text == "*") return *a * *b;
-  if (tokens[first + 1].text == "+") return *a + *b;
-  return std::nullopt;
 }
 
 }  // namespace
@@ -166,40 +151,19 @@ std::uint32_t bytes_of_type(const std::string& type) {
   return 0;
 }
 
-std::optional<DeclaredArray> shared_array(const SourceTokens& source, const std::string& name,
-                                          std::uint32_t bytes) {
-  const Tokens& tokens = source.tokens;
-  const auto constants = constants_of(source);
+std::optional<DeclaredArray> shared_array(const std::vector<ArrayDeclaration>& declarations,
+                                          const std::string& name, std::uint32_t bytes) {
   std::optional<DeclaredArray> found;
-  for (std::size_t i = 1; i + 1 < tokens.size(); ++i) {
-    if (tokens[i].text != name) continue;
-    std::size_t first = i;
-    while (first > 0 && tokens[first - 1].text != ";" && tokens[first - 1].text != "}" &&
-           tokens[first - 1].text != "{") {
-      --first;
+  for (const ArrayDeclaration& array : declarations) {
+    const std::vector<Token> type = tokens_of(array.type).tokens;
+    DeclaredArray declared{.element = plain_type(type, 0, type.size()), .extents = {}};
+    std::uint64_t size = bytes_of_type(declared.element);
+    for (const std::optional<std::int64_t>& dimension : array.dimensions) {
+      const std::int64_t extent = std::clamp<std::int64_t>(dimension.value_or(0), 0, kMostExtent);
+      declared.extents.push_back(static_cast<std::uint32_t>(extent));
+      size = std::min<std::uint64_t>(size * static_cast<std::uint64_t>(extent), kMostExtent);
     }
-    const bool is_shared = std::any_of(
-        tokens.begin() + static_cast<long>(first), tokens.begin() + static_cast<long>(i),
-        [](const Token& token) { return token.text == "__shared__"; });
-    if (!is_shared) continue;
-    // In a list of variables the type ends before the first one.
-    std::size_t type_end = first;
-    while (type_end < i && tokens[type_end + 1].text != "[" && tokens[type_end + 1].text != ",") {
-      ++type_end;
-    }
-    DeclaredArray declared{.element = plain_type(tokens, first, std::min(type_end, i)),
-                           .extents = {}};
-    std::uint64_t elements = 1;
-    bool is_known = bytes_of_type(declared.element) != 0;
-    for (std::size_t k = i + 1; is_known && k < tokens.size() && tokens[k].text == "[";) {
-      const std::size_t end = behind_closing(tokens, k);
-      const auto size = extent(tokens, k + 1, end - 1, constants);
-      is_known = size.has_value();
-      declared.extents.push_back(size.value_or(0));
-      elements *= size.value_or(0);
-      k = end;
-    }
-    if (!is_known || elements * bytes_of_type(declared.element) != bytes) continue;
+    if (!array.is_shared || array.name != name || size == 0 || size != bytes) continue;
     const bool is_another =
         found && (found->element != declared.element || found->extents != declared.extents);
     if (is_another) return std::nullopt;

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "simgpu/source/array_declarations.h"
 #include "simgpu/source/tokens.h"
 
 /// What a source file declares, as far as its tokens tell.
@@ -29,10 +30,10 @@ struct DeclaredArray {
   std::vector<std::uint32_t> extents;
 };
 
-/// A `__shared__` variable with extents that are numbers, or constants of the file, and that takes
-/// so many bytes; nothing where no declaration, or several different ones, do.
-std::optional<DeclaredArray> shared_array(const SourceTokens& source, const std::string& name,
-                                          std::uint32_t bytes);
+/// The `__shared__` variable of that name whose lengths are known and that takes so many bytes;
+/// nothing where no declaration does, or several different ones do.
+std::optional<DeclaredArray> shared_array(const std::vector<ArrayDeclaration>& declarations,
+                                          const std::string& name, std::uint32_t bytes);
 
 /// Integer constants of the file: `constexpr int kTile = 16;`, `#define TILE 16`. Those that are
 /// given several values have none.

@@ -83,13 +83,15 @@ class Namer {
         recording_.parameters[i].type = parameters[i].type;
       }
     }
-    for (SharedArray& array : recording_.arrays) describe_array(tokens, array);
+    const auto declarations = array_declarations(recording_.files[file], source_);
+    for (SharedArray& array : recording_.arrays) describe_array(declarations, array);
     files_[file].constants = constants_of(tokens);
     files_[file].assignments.emplace(tokens);
   }
 
-  static void describe_array(const SourceTokens& tokens, SharedArray& array) {
-    const auto declared = shared_array(tokens, array.name, array.bytes);
+  static void describe_array(const std::vector<ArrayDeclaration>& declarations,
+                             SharedArray& array) {
+    const auto declared = shared_array(declarations, array.name, array.bytes);
     if (!declared) return;
     array.element = declared->element;
     array.extents = declared->extents;

@@ -90,9 +90,11 @@ TEST(Declared, ParametersOfAKernelHaveNamesAndTypes) {
 }
 
 TEST(Declared, SharedArraysHaveTheirExtents) {
-  const SourceTokens source = tokens_of(
-      "constexpr int kTile = 16;\n#define WIDTH 8\n"
-      "__global__ void f() { __shared__ float As[kTile][kTile + 1]; __shared__ int b[WIDTH]; }");
+  const auto source = array_declarations("f.cu", [](const std::string&) {
+    return "constexpr int kTile = 16;\n#define WIDTH 8\n"
+           "__global__ void f() { __shared__ float As[kTile][kTile + 1]; __shared__ int b[WIDTH]; "
+           "}";
+  });
   const auto as = shared_array(source, "As", 16 * 17 * 4);
   ASSERT_TRUE(as);
   EXPECT_EQ(as->element, "float");

@@ -38,6 +38,7 @@ std::vector<Values> CaseRunner::smaller_problems(const CaseSpec& spec) const {
   std::ranges::stable_sort(problems, {}, cost);
   constexpr std::size_t kMostTries = 4;
   if (problems.size() > kMostTries) problems.resize(kMostTries);
+  std::erase(problems, spec.parameters);
   problems.push_back(spec.parameters);
   return problems;
 }
@@ -78,12 +79,20 @@ std::optional<ElementOrigin> CaseRunner::origin_of(const NumberedCase& numbered,
   return outcome.origins.front();
 }
 
-std::optional<FoundCause> CaseRunner::find_cause(const CaseSpec& spec) const {
-  const bool may = scene_.task().kind == TaskKind::kernel && oracle_ != nullptr && !spec.hidden &&
-                   !spec.sampled && !spec.late_inputs && spec.vast_gb == 0 &&
-                   scene_.tools.device.checks_every_run();
+std::optional<FoundCause> CaseRunner::find_cause(const std::vector<const CaseSpec*>& failed) const {
+  std::vector<const CaseSpec*> cases = failed;
+  std::erase_if(cases, [](const CaseSpec* spec) {
+    return spec->hidden || spec->late_inputs || !is_whole(*spec);
+  });
+  const bool may = scene_.task().kind == TaskKind::kernel && oracle_ != nullptr &&
+                   scene_.tools.device.checks_every_run() && !cases.empty();
   if (!may) return std::nullopt;
   scene_.tools.progress(scene_.task().id + ": looking for the cause");
+  // A case of one element shows little of what the others have in common.
+  const CaseSpec& spec = **std::ranges::max_element(
+      cases, {}, [this](const CaseSpec* each) { return bytes_of(*each); });
+  std::vector<Values> parameters_of_failed;
+  for (const CaseSpec* each : cases) parameters_of_failed.push_back(each->parameters);
   const NumberedCase numbered{spec};
   const auto draw = [&](const Values& parameters, int number) {
     CaseSpec drawn = spec;
@@ -95,6 +104,7 @@ std::optional<FoundCause> CaseRunner::find_cause(const CaseSpec& spec) const {
         {.oracle = *oracle_,
          .axes = scene_.task().axes,
          .candidates = smaller_problems(spec),
+         .failed = parameters_of_failed,
          .draw = draw,
          .call =
              [&](std::size_t count, const std::function<Problem(std::size_t)>& posed) {

@@ -107,6 +107,7 @@ class CaseGrader {
       return true;
     }
     std::optional<Told> told;
+    std::vector<const CaseSpec*> wrong;
     for (std::size_t i = 0; i < cases.size(); ++i) {
       const NumberedCase& numbered = cases[i];
       Judgement judgement = run_case(numbered, first + i);
@@ -118,6 +119,7 @@ class CaseGrader {
         return false;
       }
       const Verdict verdict = judgement.verdict;
+      if (verdict == Verdict::wrong_answer) wrong.push_back(&numbered.spec);
       const bool may_replace = !numbered.spec.hidden && !numbered.spec.sampled;
       if (!told || (may_replace && telling_of(judgement) > telling_of(told->judgement))) {
         told = {std::move(judgement), numbered.spec.hidden, &numbered};
@@ -126,7 +128,7 @@ class CaseGrader {
       if (is_limit(verdict) || verdict == Verdict::not_implemented) break;
     }
     if (told) {
-      if (told->shown_by != nullptr) find_cause(*told->shown_by, told->judgement);
+      if (told->shown_by != nullptr) find_cause(wrong, *told->shown_by, told->judgement);
       scores_.lose({group}, std::move(told->judgement), told->hidden);
     }
     return true;
@@ -134,13 +136,16 @@ class CaseGrader {
 
   /// Of the first wrong values of the task of which only the looks are known. A cause that few
   /// elements speak for is told in better words than what reacts.
-  void find_cause(const NumberedCase& numbered, Judgement& judgement) {
+  /// @param wrong all cases of its group that gave a wrong answer
+  /// @param numbered the one that is told
+  void find_cause(const std::vector<const CaseSpec*>& wrong, const NumberedCase& numbered,
+                  Judgement& judgement) {
     const CaseSpec& spec = numbered.spec;
     const bool is_known = judgement.verdict != Verdict::wrong_answer ||
                           judgement.diagnostics.empty() || judgement.telling == Telling::cause ||
                           names_cause(judgement.diagnostics.front());
     if (is_known || spec.hidden || std::exchange(has_searched_, true)) return;
-    const std::optional<FoundCause> cause = runner_.find_cause(spec);
+    const std::optional<FoundCause> cause = runner_.find_cause(wrong);
     if (!cause || is_known_by_its_factor(judgement.diagnostics.front(), *cause)) return;
     DiagnoseContext context = scene_.context();
     context.case_name = spec.name;

@@ -97,10 +97,6 @@ bool has_all_cases(const PartSpec& part) {
                              [](const TaskSpec& task) { return task.hidden_elsewhere == 0; });
 }
 
-/// A case that shows what a second call in one process makes of the first one: none of which the
-/// device runs only a part.
-bool is_whole(const CaseSpec& spec) { return !spec.sampled && spec.vast_gb == 0; }
-
 /// Whether a call with the parameters `a` is for a smaller problem of the same kind as one with
 /// `b`: the same type and function, and no length larger.
 bool is_smaller_of_its_kind(const Values& a, const Values& b) {

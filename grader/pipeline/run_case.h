@@ -27,6 +27,9 @@ struct NumberedCase {
 
 class RunSlots;
 
+/// Whether the device runs all of a case, and not only a part of it.
+inline bool is_whole(const CaseSpec& spec) { return !spec.sampled && spec.vast_gb == 0; }
+
 /// What the stages of one task share.
 struct TaskScene {
   const PartSpec& part;
@@ -78,9 +81,11 @@ class CaseRunner {
   };
   Again run_again(const NumberedCase& numbered, const std::optional<RecordingRequest>& recording);
 
-  /// What makes a public case wrong of which only the looks are known: nothing where that cannot be
-  /// found out, as on a GPU that makes no further calls in one process. It takes about a second.
-  std::optional<FoundCause> find_cause(const CaseSpec& spec) const;
+  /// What makes cases wrong of which only the looks are known: nothing where that cannot be found
+  /// out, as on a GPU that makes no further calls in one process. It takes about a second.
+  /// @param failed wrong answers of one group; hidden cases, and those that run in part, are passed
+  /// over
+  std::optional<FoundCause> find_cause(const std::vector<const CaseSpec*>& failed) const;
   /// The judgement of a wrong answer of named results with its cause, where calls with other
   /// parameters show one and nothing told it before; nothing where they do not. For public cases
   /// and a simulated GPU alone.

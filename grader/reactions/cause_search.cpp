@@ -45,39 +45,49 @@ class Search {
  public:
   explicit Search(const ReactionTools& tools) : tools_(tools) {}
 
+  /// From the smallest problem that tells one mistake from another; where that says nothing, from
+  /// the case itself.
   std::optional<FoundCause> run() {
-    if (!find_smallest()) return std::nullopt;
-    auto cause = of_another_problem();
-    if (!cause) cause = of_reactions();
-    if (cause) cause->parameters = trials_.front().problem.parameters;
-    return cause;
+    std::optional<FoundCause> looks;
+    bool has_searched = false;
+    for (const Values& parameters : tools_.candidates) {
+      const bool is_case = &parameters == &tools_.candidates.back();
+      if (has_searched && !is_case) continue;
+      if (!try_twice(parameters) || !(is_case || tells_enough())) continue;
+      has_searched = true;
+      auto cause = of_another_problem();
+      if (!cause) cause = of_reactions();
+      if (!cause) continue;
+      cause->parameters = parameters;
+      if (!cause->is_looks) return cause;
+      looks = std::move(cause);
+    }
+    return looks;
   }
 
  private:
-  /// The smallest candidate that is wrong, with two draws of the inputs, and has enough elements to
-  /// tell one mistake from another; else the case itself.
-  bool find_smallest() {
-    for (const Values& parameters : tools_.candidates) {
-      trials_.clear();
-      if (!try_draw(parameters, 0) || !try_draw(parameters, 1)) continue;
-      if (tells_enough() || &parameters == &tools_.candidates.back()) return true;
+  /// False where the submission does not come through, or is right.
+  bool try_twice(const Values& parameters) {
+    trials_.clear();
+    for (const int draw : {0, 1}) {
+      std::optional<Trial> trial = trial_of(parameters, draw);
+      if (!trial) return false;
+      trials_.push_back(*std::move(trial));
     }
-    return false;
+    return true;
   }
 
-  /// False where the submission does not come through, or is right.
-  bool try_draw(const Values& parameters, int draw) {
+  std::optional<Trial> trial_of(const Values& parameters, int draw) const {
     Trial trial;
     trial.problem = tools_.draw(parameters, draw);
     Called called = tools_.call(1, [&](std::size_t) { return trial.problem; });
-    if (called.outputs.size() != 1) return false;
+    if (called.outputs.size() != 1) return std::nullopt;
     trial.wrong = tools_.compare(trial.problem, called.outputs.front());
-    if (trial.wrong.empty()) return false;
+    if (trial.wrong.empty()) return std::nullopt;
     trial.expected = tools_.oracle.expect(trial.problem);
     trial.outputs = std::move(called.outputs.front());
     trial.warp_instructions = called.warp_instructions;
-    trials_.push_back(std::move(trial));
-    return true;
+    return trial;
   }
 
   bool tells_enough() const {
@@ -100,7 +110,19 @@ class Search {
     return makes_all && is_narrow(trial.expected, mistake.outputs);
   }
 
-  std::optional<FoundCause> of_another_problem() const {
+  /// Of the cases that failed: what a small problem makes of a mistake, others may make, too.
+  const std::vector<Trial>& of_cases() {
+    constexpr double kMostFlops = 1e9;
+    if (!std::exchange(has_tried_cases_, true)) {
+      for (const Values& parameters : tools_.failed) {
+        if (flops_of(parameters) > kMostFlops) continue;
+        if (auto trial = trial_of(parameters, 0)) of_cases_.push_back(*std::move(trial));
+      }
+    }
+    return of_cases_;
+  }
+
+  std::optional<FoundCause> of_another_problem() {
     if (!tells_enough()) return std::nullopt;
     const Problem& problem = trials_.front().problem;
     std::vector<InputChange> changes = parameter_changes(problem, tools_.oracle);
@@ -111,9 +133,9 @@ class Search {
     if (changes.size() > most)
       changes.erase(changes.begin() + static_cast<long>(most), changes.end());
     for (const InputChange& change : changes) {
-      const bool holds =
-          std::ranges::all_of(trials_, [&](const Trial& trial) { return explains(change, trial); });
-      if (!holds) continue;
+      const auto holds = [&](const Trial& trial) { return explains(change, trial); };
+      if (!std::ranges::all_of(trials_, holds)) continue;
+      if (!std::ranges::all_of(of_cases(), holds)) continue;
       return FoundCause{
           .code = "RL0550",
           .message = change.cause,
@@ -148,13 +170,12 @@ class Search {
   }
 
   /// Of the oracle, for one problem.
-  double flops() const {
+  double flops_of(const Values& parameters) const {
     double flops = 1;
-    for (const auto& [peak, count] : tools_.oracle.work(trials_[0].problem.parameters).flops) {
-      flops += count;
-    }
+    for (const auto& [peak, count] : tools_.oracle.work(parameters).flops) flops += count;
     return flops;
   }
+  double flops() const { return flops_of(trials_[0].problem.parameters); }
 
   /// Each is a call and a solution of the oracle: all together take about a second where the GPU is
   /// simulated, whatever the submission does in a call, and what they leave is held at once.
@@ -200,7 +221,9 @@ class Search {
   }
 
   const ReactionTools& tools_;
-  std::vector<Trial> trials_;
+  std::vector<Trial> trials_;    ///< two draws of one problem
+  std::vector<Trial> of_cases_;  ///< see of_cases()
+  bool has_tried_cases_ = false;
 };
 
 }  // namespace

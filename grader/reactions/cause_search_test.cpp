@@ -110,7 +110,7 @@ std::vector<TensorCheck> compare(const Problem& problem, const Expected& expecte
 std::optional<FoundCause> cause_of(const Submission& function, const AxisNames& axes,
                                    std::uint64_t warp_instructions, std::size_t& most_calls) {
   const MatrixOracle oracle(right);
-  const Values parameters{{"scale", 0.5}};
+  const std::vector<Values> candidates{{{"scale", 0.5}}, {{"scale", 2.0}}};
   const CallAll call = [&](std::size_t count, const std::function<Problem(std::size_t)>& posed) {
     const MatrixOracle wrong(function);  // a process of its own, with what the function keeps
     Called called{.outputs = {}, .warp_instructions = warp_instructions};
@@ -131,7 +131,8 @@ std::optional<FoundCause> cause_of(const Submission& function, const AxisNames& 
   return find_cause(
       {.oracle = oracle,
        .axes = axes,
-       .candidates = {parameters},
+       .candidates = candidates,
+       .failed = candidates,
        .draw = [&](const Values& drawn,
                    int draw) { return oracle.make(drawn, static_cast<std::uint64_t>(draw) + 1); },
        .call = call,
@@ -296,6 +297,16 @@ TEST(FindCauseTest, SaysThatOnlyTheFormulaIsWrong) {
   ASSERT_TRUE(cause);
   EXPECT_TRUE(cause->is_looks);
   EXPECT_THAT(cause->evidence.front(), HasSubstr("the indices are right"));
+}
+
+TEST(FindCauseTest, NamesNoOtherProblemThatExplainsOnlyASmallOne) {
+  const auto cause = cause_of([](std::vector<Reals> in, double scale) {
+    if (scale < 1) in[2].assign(kColumns, 0);
+    if (scale > 1) in[2].assign(kColumns, in[3][0]);
+    return right(in, scale);
+  });
+  ASSERT_TRUE(cause);
+  EXPECT_NE(cause->code.text(), "RL0550") << cause->message;
 }
 
 TEST(FindCauseTest, CallsASlowSubmissionSeldom) {

@@ -159,38 +159,50 @@ FoundCause words_of(const ReactionFact& fact, const Problem& problem, const Axis
 
 void add_load(const ReactionFact& fact, const Problem& problem, const AxisNames& axes,
               const ElementOrigin& origin, FoundCause& cause) {
+  const Words words(fact, problem, axes);
   const bool looks_for_foreign = fact.kind == Kind::in_place || fact.kind == Kind::further;
   const bool looks_for_missing = fact.kind == Kind::missing;
-  const auto is_meant = [&](const ElementRead& read) {
-    const auto input = std::ranges::find(fact.inputs, read.from.tensor, &Input::tensor);
-    if (input == fact.inputs.end() || read.line == 0) return false;
-    if (!looks_for_foreign && !looks_for_missing) return true;
-    const std::int64_t at = coordinate_of(problem.tensors[read.from.tensor].shape, input->axis,
-                                          static_cast<std::int64_t>(read.from.element));
-    const auto& wanted = looks_for_missing ? input->due : input->got;
-    return std::ranges::find(wanted, at) != wanted.end();
+  const auto input_of = [&](const ElementRead& read) {
+    return std::ranges::find(fact.inputs, read.from.tensor, &Input::tensor);
   };
-  const auto read = std::ranges::find_if(origin.reads, is_meant);
-  if (read != origin.reads.end()) {
-    cause.file = read->file;
-    cause.line = read->line;
-    cause.label = fmt::format("{} is read here", problem.tensors[read->from.tensor].name);
-    if (looks_for_missing) {
-      const Words words(fact, problem, axes);
-      cause.message = fmt::format(
-          "{} {} read for {}, and {} no effect on it", words.with_names(&Input::due),
-          words.is_one(&Input::due) ? "is" : "are",
-          element_text(axes, problem.tensors[fact.element.tensor], fact.element.element),
-          words.is_one(&Input::due) ? "has" : "have");
-      cause.help =
-          "follow the value from its load: is it multiplied by 0, overwritten, or does a quotient "
-          "cancel it?";
-    }
-  } else if (origin.complete && !looks_for_foreign && origin.line != 0) {
+  const auto is_of_input = [&](const ElementRead& read) {
+    return read.line != 0 && input_of(read) != fact.inputs.end();
+  };
+  const auto is_meant = [&](const ElementRead& read) {
+    if (!is_of_input(read)) return false;
+    if (!looks_for_foreign && !looks_for_missing) return true;
+    const Input& input = *input_of(read);
+    const std::int64_t at = coordinate_of(problem.tensors[input.tensor].shape, input.axis,
+                                          static_cast<std::int64_t>(read.from.element));
+    return std::ranges::find(looks_for_missing ? input.due : input.got, at) !=
+           (looks_for_missing ? input.due : input.got).end();
+  };
+  const auto point_at = [&](const ElementRead& read, const std::string& also) {
+    cause.file = read.file;
+    cause.line = read.line;
+    cause.label = fmt::format("{} is read here{}", problem.tensors[read.from.tensor].name, also);
+  };
+  const auto meant = std::ranges::find_if(origin.reads, is_meant);
+  const auto of_input = std::ranges::find_if(origin.reads, is_of_input);
+  if (meant != origin.reads.end()) {
+    point_at(*meant, "");
+    if (!looks_for_missing) return;
+    const bool is_one = words.is_one(&Input::due);
+    cause.message =
+        fmt::format("{} {} read for {}, and {} no effect on it", words.with_names(&Input::due),
+                    is_one ? "is" : "are",
+                    element_text(axes, problem.tensors[fact.element.tensor], fact.element.element),
+                    is_one ? "has" : "have");
+    cause.help =
+        "follow the value from its load: is it multiplied by 0, overwritten, or does a quotient "
+        "cancel it?";
+  } else if (looks_for_missing && origin.complete && of_input != origin.reads.end()) {
+    point_at(*of_input, ", but not at " + words.alone(&Input::due));
+  } else if (fact.kind == Kind::no_effect && origin.complete && origin.line != 0) {
     cause.file = origin.file;
     cause.line = origin.line;
-    cause.label = fmt::format("the element is stored here, and nothing of {} was read for it",
-                              Words(fact, problem, axes).names());
+    cause.label =
+        fmt::format("the element is stored here, and nothing of {} was read for it", words.names());
   }
 }
 

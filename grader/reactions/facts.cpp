@@ -208,8 +208,6 @@ std::optional<ReactionFact> fact_of_element(const ElementSets& sets) {
     fact.kind = found->kind;
     fact.inputs.insert(fact.inputs.end(), found->inputs.begin(), found->inputs.end());
   }
-  // Into what no input goes, nothing that it should have done is known of.
-  if (fact.kind == Kind::no_effect && !sets.reacts()) return std::nullopt;
   if (fact.kind == Kind::formula) fact = fact_of_weights(sets);
   if (fact.kind == Kind::formula && !sets.depends_as_it_should()) return std::nullopt;
   return fact;
@@ -257,7 +255,10 @@ void ReactionFact::add(const ReactionFact& other) {
 std::optional<ReactionFact> find_fact(const Reactions& reactions) {
   std::optional<ReactionFact> common;
   for (const ElementReactions& element : reactions.elements) {
-    std::optional<ReactionFact> fact = fact_of_element({reactions.slices, element});
+    const ElementSets sets(reactions.slices, element);
+    // Of an element into which nothing goes, any mistake may have left nothing.
+    if (!sets.reacts()) continue;
+    std::optional<ReactionFact> fact = fact_of_element(sets);
     if (!fact || (common && !common->is_like(*fact))) return std::nullopt;
     if (common) continue;
     common = std::move(fact);

@@ -137,6 +137,13 @@ void ControlSession::dispatch(std::uint32_t operation, wire::Reader& reader, wir
     case ControlOperation::name_only_built_code:
       device_.modules().name_only_built_code();
       return;
+    case ControlOperation::begin_variant: {
+      const auto limits = reader.get<protocol::VariantLimits>();
+      const std::string variable = reader.get_string(protocol::kMaxName);
+      device_.begin_variant(limits, variable, reader.rest());
+      holds_guest_ = false;
+      return;
+    }
     case ControlOperation::follow_origins:
       device_.follow_origins();
       return;

@@ -2,6 +2,8 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
+#include <string>
 
 #include "simgpu/device/activity_log.h"
 #include "simgpu/device/allocations.h"
@@ -16,6 +18,7 @@
 #include "simgpu/device/library_kernels.h"
 #include "simgpu/device/loaded_modules.h"
 #include "simgpu/device/memory_pools.h"
+#include "simgpu/device/protocol.h"
 #include "simgpu/device/since_mark.h"
 #include "simgpu/device/streams.h"
 #include "simgpu/device/timeline.h"
@@ -78,8 +81,16 @@ class Device {
   /// Checkers watch what comes, and launches that take too long fail. All memory that there is
   /// counts as written, since nobody saw who wrote to it.
   void check_from_now_on(std::uint64_t instruction_budget, std::uint64_t host_call_limit);
+  /// As mark(), for the call of one of a library's variants, which starts as if no other had been
+  /// before it: a fault is forgotten.
+  /// @param variable of each module, by a part of its name, that tells device code the variant
+  /// @param chosen   what it holds from now on, where it has that size
+  void begin_variant(const protocol::VariantLimits& limits, const std::string& variable,
+                     std::span<const std::byte> chosen);
 
  private:
+  void mark_all_written();
+
   const gpu_spec::GpuSpec gpu_;
   DeviceOptions options_;
   // Each is made of those above it.

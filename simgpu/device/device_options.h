@@ -22,6 +22,9 @@ struct DeviceOptions {
   /// With that: they are told from some of their blocks alone, without a look at how many it takes
   /// to predict the rest.
   bool bounds_by_blocks_alone = false;
+  /// The budget is that of all launches since the last mark together, and those that it does not
+  /// suffice for fail.
+  bool budget_is_of_call = false;
   /// Calls of the host since the last mark, waiting ones left out, after which its program takes
   /// too long; so it does when its launches and copies together have used up the budget of one
   /// launch. 0: no limit.

@@ -324,6 +324,15 @@ void DeviceProcess::check_from_now_on(std::uint64_t instruction_budget,
   impl_->ask(ControlOperation::check_from_now_on, instruction_budget, host_call_limit);
 }
 
+void DeviceProcess::begin_variant(const protocol::VariantLimits& limits,
+                                  const std::string& variable, std::span<const std::byte> chosen) {
+  wire::Writer writer;
+  writer.put(limits);
+  writer.put_string(variable);
+  writer.append(chosen);
+  impl_->call(ControlOperation::begin_variant, writer.bytes());
+}
+
 void DeviceProcess::note_callers_work(std::span<const ByteRange> ranges, bool alone) {
   std::vector<std::byte> message{std::byte{alone}};
   const auto bytes = std::as_bytes(ranges);

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "simgpu/device/protocol.h"
 #include "simgpu/machine_code/assembler.h"
 #include "simgpu/provenance/origin_report.h"
 #include "simgpu/replay/recording.h"
@@ -81,6 +82,9 @@ class DeviceProcess {
   void set_checkers(bool on);
   /// Device::check_from_now_on().
   void check_from_now_on(std::uint64_t instruction_budget, std::uint64_t host_call_limit);
+  /// Device::begin_variant().
+  void begin_variant(const protocol::VariantLimits& limits, const std::string& variable,
+                     std::span<const std::byte> chosen);
   /// A stream for the guest's function to get from its caller, as a handle of the runtime. It does
   /// not wait for the default stream.
   std::uint64_t open_callers_stream();

@@ -37,6 +37,7 @@ CudaError LoadedModules::load(std::span<const std::byte> container, std::uint64_
       .naming = built || !names_only_built_code_ ? Naming::own : Naming::none};
   try {
     LoadedModule loaded = load_module(container, reader_, limits, memory_);
+    write_choice(loaded);
     *handle = next_handle_++;
     modules_.emplace(*handle, std::move(loaded));
     return CudaError::success;
@@ -93,6 +94,21 @@ void LoadedModules::add_built_code(std::span<const std::byte> bytes) {
 bool LoadedModules::is_built(std::span<const std::byte> container) const {
   return built_code_.empty() || memmem(built_code_.data(), built_code_.size(), container.data(),
                                        container.size()) != nullptr;
+}
+
+void LoadedModules::choose(const std::string& variable, std::span<const std::byte> bytes) {
+  chosen_variable_ = variable;
+  choice_.assign(bytes.begin(), bytes.end());
+  for (const auto& [handle, loaded] : modules_) write_choice(loaded);
+}
+
+void LoadedModules::write_choice(const LoadedModule& module) {
+  if (chosen_variable_.empty()) return;
+  for (const auto& [name, symbol] : module.symbols) {
+    const bool is_meant =
+        symbol.bytes == choice_.size() && name.find(chosen_variable_) != std::string::npos;
+    if (is_meant) memory_.write(symbol.address, choice_);
+  }
 }
 
 std::string LoadedModules::shown_name(const std::string& mangled) const {

@@ -42,6 +42,9 @@ class LoadedModules {
   /// The next bytes of the built library. Modules that lie in it were there before the call.
   /// @throws std::runtime_error when there are too many
   void add_built_code(std::span<const std::byte> bytes);
+  /// Variables whose name contains this one hold these bytes from now on, in modules that are
+  /// loaded and those that will be, where they have that size.
+  void choose(const std::string& variable, std::span<const std::byte> bytes);
   /// Only modules of the built library are named from now on.
   void name_only_built_code() { names_only_built_code_ = true; }
   /// Of a kernel's mangled name, where its module may have gone.
@@ -49,6 +52,7 @@ class LoadedModules {
 
  private:
   bool is_built(std::span<const std::byte> container) const;
+  void write_choice(const LoadedModule& module);
 
   const KernelReader reader_;
   const DeviceOptions& options_;
@@ -58,6 +62,8 @@ class LoadedModules {
   std::uint64_t next_handle_ = 1;
   std::vector<std::byte> built_code_;  ///< empty: all modules count as built
   bool names_only_built_code_ = false;
+  std::string chosen_variable_;  ///< empty: none
+  std::vector<std::byte> choice_;
 };
 
 }  // namespace simgpu

@@ -33,7 +33,9 @@ class Code {
   const CodeToken& at(std::size_t index) const;
   bool is(std::size_t index, std::string_view sign) const { return at(index).is(sign); }
   /// Of an opening parenthesis, bracket or brace: the one that closes it; size() where none does.
-  std::size_t partner(std::size_t index) const { return partners_.at(index); }
+  std::size_t partner(std::size_t index) const {
+    return index < size() ? partners_[index] : size();
+  }
   /// 1-based
   std::uint32_t column(std::size_t index) const;
   /// Tokens from `first` to before `last`, with a blank between them where the source has some.

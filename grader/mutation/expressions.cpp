@@ -90,7 +90,8 @@ bool is_axis_object(const std::string& name) {
 }
 
 bool is_keyword_before_value(const std::string& word) {
-  return word == "return" || word == "case" || word == "else" || word == "throw";
+  return word == "return" || word == "case" || word == "else" || word == "throw" ||
+         word == "sizeof";
 }
 
 bool is_assignment(const std::string& sign) {
@@ -147,6 +148,7 @@ std::size_t ExpressionMutator::mutate_at(std::size_t index, std::size_t first, s
     return code_.is(index + 1, "(") ? std::min(code_.partner(index + 1) + 1, last) : index + 1;
   }
   if (token.is("<<<") || token.is(">>>")) return index + 1;
+  if (token.is("[") && !is_subscript(index)) return behind_lambda(index);
   if (token.is("{")) {
     ++braces_;
     const std::size_t end = std::min(code_.partner(index), last);
@@ -168,6 +170,22 @@ std::size_t ExpressionMutator::mutate_at(std::size_t index, std::size_t first, s
       return index + 1;
   }
   return index + 1;
+}
+
+/// Whether a value stands before the bracket.
+bool ExpressionMutator::is_subscript(std::size_t index) const {
+  if (index == 0) return false;
+  const CodeToken& before = code_.at(index - 1);
+  return (before.is_word() && !is_keyword_before_value(before.text)) || before.is(")") ||
+         before.is("]");
+}
+
+/// A function of its own, whose names are others.
+std::size_t ExpressionMutator::behind_lambda(std::size_t index) const {
+  std::size_t i = code_.partner(index) + 1;
+  if (code_.is(i, "(")) i = code_.partner(i) + 1;
+  while (i < code_.size() && !code_.is(i, "{") && !code_.is(i, ";")) ++i;
+  return code_.is(i, "{") ? code_.partner(i) + 1 : i;
 }
 
 std::size_t ExpressionMutator::word(std::size_t index, std::size_t last) {
@@ -214,8 +232,12 @@ std::size_t ExpressionMutator::member(std::size_t index, std::size_t last) {
   while ((code_.is(end + 1, ".") || code_.is(end + 1, "->")) && code_.at(end + 2).is_word()) {
     end += 2;
   }
+  if (code_.is(end + 1, "<")) {
+    const std::size_t behind = behind_template_arguments(end + 1);
+    if (behind != end + 1) return behind;
+  }
   const bool is_simple = end == index + 2;
-  const bool is_method = code_.is(end + 1, "(") || code_.is(end + 1, "<");
+  const bool is_method = code_.is(end + 1, "(");
   if (is_simple && !is_method && braces_ == 0 && end < last && !is_changed(index, end + 1) &&
       passes_by_value(index, 0, end + 1)) {
     std::vector<std::string> others;

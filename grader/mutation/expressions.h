@@ -47,6 +47,8 @@ class ExpressionMutator {
 
  private:
   std::size_t mutate_at(std::size_t index, std::size_t first, std::size_t last);
+  bool is_subscript(std::size_t index) const;
+  std::size_t behind_lambda(std::size_t index) const;
   std::size_t word(std::size_t index, std::size_t last);
   std::size_t axis(std::size_t index);
   std::size_t member(std::size_t index, std::size_t last);

@@ -228,7 +228,8 @@ bool StatementMutator::declaration(std::size_t first, std::size_t end) {
   std::size_t i = first;
   bool is_constant = false, is_shared = false;
   std::string type;
-  while (i < end && is_one_of(code_.at(i), kQualifiers)) {
+  while (i < end && (is_one_of(code_.at(i), kQualifiers) || code_.is(i, "alignas"))) {
+    if (code_.is(i, "alignas")) i = code_.partner(i + 1);
     is_constant = is_constant || code_.is(i, "const");
     is_shared = is_shared || code_.is(i, "__shared__");
     if (code_.is(i, "unsigned")) type = "unsigned";

@@ -2,8 +2,7 @@
 
 #include <cstdint>
 #include <memory>
-#include <span>
-#include <string>
+#include <vector>
 
 #include "simgpu/device/activity_log.h"
 #include "simgpu/device/allocations.h"
@@ -81,12 +80,14 @@ class Device {
   /// Checkers watch what comes, and launches that take too long fail. All memory that there is
   /// counts as written, since nobody saw who wrote to it.
   void check_from_now_on(std::uint64_t instruction_budget, std::uint64_t host_call_limit);
+  /// What variables hold now, those of modules to come as they are loaded, and what kernels have
+  /// allocated until now, is what the calls of variants find.
+  void keep_for_variants();
   /// As mark(), for the call of one of a library's variants, which starts as if no other had been
-  /// before it: a fault is forgotten.
-  /// @param variable of each module, by a part of its name, that tells device code the variant
-  /// @param chosen   what it holds from now on, where it has that size
-  void begin_variant(const protocol::VariantLimits& limits, const std::string& variable,
-                     std::span<const std::byte> chosen);
+  /// before it: a fault is forgotten, variables hold what was kept, and what failed calls have
+  /// allocated is freed once it is much.
+  /// @param variables that tell device code the variant
+  void begin_variant(const protocol::VariantLimits& limits, std::vector<VariableContent> variables);
 
  private:
   void mark_all_written();

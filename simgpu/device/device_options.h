@@ -29,6 +29,9 @@ struct DeviceOptions {
   /// too long; so it does when its launches and copies together have used up the budget of one
   /// launch. 0: no limit.
   std::uint64_t host_call_limit = 0;
+  /// Kernels have no more registers for each thread than that, so that they do not keep a launch
+  /// from running; 0: as many as the GPU allows.
+  unsigned most_registers = 0;
   std::uint64_t memory_limit = 0;  ///< bytes that may be allocated; 0: the GPU's memory
   /// Who makes machine code of the PTX that is executed, for registers and occupancy; nullptr:
   /// these are estimated. Has to outlive the device.

@@ -87,7 +87,7 @@ RunOutcome run_once(const DeviceOptions& options, const gpu_spec::GpuSpec& gpu,
   const std::optional<Reply> reply = guest.call(call);
   RunOutcome outcome;
   outcome.keeps_records = true;
-  if (!request.variants.empty()) {
+  if (makes_variants(request)) {
     VariantCalls(session, request, call).make(reply, outcome);
     return outcome;
   }

@@ -52,7 +52,18 @@ GuestSetup simulated_guest(const DeviceOptions& options, const RunRequest& reque
   return setup;
 }
 
+/// So few that any block fits on a multiprocessor, with as many others as may be there: code with
+/// all of its variants needs more registers than each of them would, and nobody asks for its time.
+unsigned registers_of_any(const gpu_spec::GpuSpec& gpu) {
+  return static_cast<unsigned>(gpu.registers_per_sm / std::max(gpu.max_threads_per_sm, 1));
+}
+
 }  // namespace
+
+bool makes_variants(const RunRequest& request) {
+  return !request.variants.empty() && request.further.empty() && !request.sampled &&
+         !request.problem->vast;
+}
 
 SimSession::SimSession(const DeviceOptions& options, const gpu_spec::GpuSpec& gpu,
                        const RunRequest& request)
@@ -61,36 +72,41 @@ SimSession::SimSession(const DeviceOptions& options, const gpu_spec::GpuSpec& gp
   start_guest();
 }
 
-void SimSession::replace_guest() {
-  guest_.reset();
+std::string SimSession::replace_guest() {
+  std::string printed = guest_->end().output;
   start_guest();
+  return printed;
 }
 
-void SimSession::replace_device() {
-  guest_.reset();
+std::string SimSession::replace_device() {
+  std::string printed = guest_->end().output;
   device_.reset();
   start_device();
   start_guest();
+  return printed;
 }
 
 void SimSession::start_device() {
   // Sampled runs are about times, like timed ones.
   const bool vast = request_.problem->vast;
   const bool checkers = !request_.timed && !request_.sampled && !vast;
-  device_ =
-      simgpu::DeviceProcess::start({.program = options_.simgpu_device,
-                                    .gpu = options_.gpu_specs / (gpu_.id + ".toml"),
-                                    .workers = options_.workers,
-                                    .checkers = checkers,
-                                    .sampled = request_.sampled,
-                                    .lines = request_.timed,
-                                    .instruction_budget = instruction_budget(request_, checkers),
-                                    .warp_limit_us = warp_limit_us(request_),
-                                    .bounds_long_launches = request_.timed || vast,
-                                    .bounds_by_blocks_alone = vast,
-                                    .host_call_limit = checkers ? kHostCallLimit : 0,
-                                    .memory_limit = memory_limit(request_),
-                                    .assembler = options_.assembler});
+  const bool has_variants = makes_variants(request_);
+  device_ = simgpu::DeviceProcess::start(
+      {.program = options_.simgpu_device,
+       .gpu = options_.gpu_specs / (gpu_.id + ".toml"),
+       .workers = options_.workers,
+       .checkers = checkers,
+       .sampled = request_.sampled,
+       .lines = request_.timed,
+       .instruction_budget = instruction_budget(request_, checkers),
+       .warp_limit_us = warp_limit_us(request_),
+       .bounds_long_launches = request_.timed || vast,
+       .bounds_by_blocks_alone = vast,
+       .host_call_limit = checkers ? kHostCallLimit : 0,
+       .most_registers = has_variants ? registers_of_any(gpu_) : 0,
+       .memory_limit = memory_limit(request_),
+       .assembler = has_variants ? simgpu::machine_code::AssemblerOptions{} : options_.assembler});
+  if (has_variants) device_->keep_for_variants();
   knows_library_ = false;
   addresses_ = place_tensors(*device_, *request_.problem);
 }

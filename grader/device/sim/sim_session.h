@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "grader/device/device.h"
@@ -12,6 +13,9 @@
 
 namespace rooflab {
 
+/// Whether calls of variants are made of a request, which is not one of a part of the work.
+bool makes_variants(const RunRequest& request);
+
 /// A simulated GPU that holds the tensors of a problem, and a guest that is ready to call the
 /// library's functions with them.
 class SimSession {
@@ -21,14 +25,16 @@ class SimSession {
   SimSession(const DeviceOptions& options, const gpu_spec::GpuSpec& gpu, const RunRequest& request);
 
   simgpu::DeviceProcess& device() { return *device_; }
+  const simgpu::DeviceProcess& device() const { return *device_; }
   GuestProcess& guest() { return *guest_; }
   /// Of the tensors of the request's problem.
   const std::vector<std::uint64_t>& addresses() const { return addresses_; }
 
   /// Ends the guest and starts another one, which knows nothing of what that did; the tensors stay.
-  void replace_guest();
+  /// @returns what the old one printed
+  std::string replace_guest();
   /// The same with another device.
-  void replace_device();
+  std::string replace_device();
 
  private:
   void start_device();

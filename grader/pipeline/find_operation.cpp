@@ -112,6 +112,7 @@ std::optional<BuiltMutants> build_mutants(const TaskScene& scene) {
   }
   if (own >= sources.size()) return std::nullopt;
   const std::string original = sources[own].text;
+  sources[own].is_timed = false;
   sources.push_back({mutation::kVariantHeader, std::string(mutation::variant_header()), true});
   std::vector<std::uint32_t> skip;
   constexpr int kMostBuilds = 3;

@@ -78,24 +78,6 @@ struct SettledPart {
   std::vector<std::uint64_t> addresses = {};  ///< of the tensors
 };
 
-/// One of the variants that a library was built with. It exports
-/// `extern "C" void rooflab_choose_variant(int first, int second, double value)` for its host code,
-/// and where its device code looks, VARIANTS.md says. All zero is what the source says.
-struct Variant {
-  int first = 0, second = 0;
-  double value = 0;
-};
-
-/// What a variant made of a problem.
-struct VariantCall {
-  /// It returned, without an error of CUDA, a fault, or a finding that says something of results.
-  bool is_sound = false;
-  std::string failure_code = {};  ///< of the first such finding; empty where there is none
-  std::vector<std::vector<std::byte>> outputs = {};  ///< of every tensor, in order; of a sound call
-  Values results = {};                               ///< of a sound call; untrusted
-  std::uint64_t warp_instructions = 0;               ///< of all its launches
-};
-
 /// What killed a process: a signal, or the grader because it had too many processes.
 struct Killer {
   int signal = 0;

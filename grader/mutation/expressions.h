@@ -37,7 +37,9 @@ class ExpressionMutator {
 
   /// Of the tokens from `first` to before `last`.
   void mutate(std::size_t first, std::size_t last);
-  /// Parts of a condition that && joins may be left out.
+  /// A result may want a factor or a divisor that is at hand.
+  void mutate_scale(std::size_t first, std::size_t last);
+  /// Parts of a condition that && joins may be left out; it may stand before a ?.
   void mutate_conjuncts(std::size_t first, std::size_t last);
   /// Members that the function uses, by the text of their object: found once for each function.
   void note_members(std::size_t first, std::size_t last);

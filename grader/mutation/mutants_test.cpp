@@ -45,8 +45,8 @@ TEST(Mutants, NumbersGetTheirNeighboursAndAnyValue) {
 }
 
 TEST(Mutants, VariablesBecomeOthersOfTheirTypeThatAreKnownThere) {
-  const auto changes = changes_in(in_function(
-      "{ int inner = 1; }\nfloat sum = 0.0f;\nout[row] = sum;\nint later = 2;"));
+  const auto changes = changes_in(
+      in_function("{ int inner = 1; }\nfloat sum = 0.0f;\nout[row] = sum;\nint later = 2;"));
   EXPECT_THAT(changes, Contains("row to column"));
   EXPECT_THAT(changes, Not(Contains("row to inner")));
   EXPECT_THAT(changes, Not(Contains("row to later")));
@@ -113,7 +113,8 @@ TEST(Mutants, LinesKeepTheirNumbers) {
 
 TEST(Mutants, NumbersOfMutantsFollowOneAnother) {
   int number = 0;
-  const auto mutants = with_mutants(in_function("out[row * 4 + column] += in[row] / 2.0f;")).mutants;
+  const auto mutants =
+      with_mutants(in_function("out[row * 4 + column] += in[row] / 2.0f;")).mutants;
   for (const Mutant& mutant : mutants) EXPECT_EQ(mutant.number, ++number);
   EXPECT_GT(number, 20);
 }

@@ -16,14 +16,14 @@ bool is_one_of(const CodeToken& token, const std::array<std::string_view, count>
 }
 
 /// Words that begin what is no statement of the program's run.
-constexpr std::array<std::string_view, 11> kNotRun{
-    "constexpr", "static_assert", "using",  "typedef", "struct", "enum",
-    "asm",       "__asm__",       "extern", "union",   "class"};
+constexpr std::array<std::string_view, 11> kNotRun{"constexpr", "static_assert", "using", "typedef",
+                                                   "struct",    "enum",          "asm",   "__asm__",
+                                                   "extern",    "union",         "class"};
 constexpr std::array<std::string_view, 8> kQualifiers{
     "const", "static", "volatile", "unsigned", "signed", "register", "typename", "__shared__"};
-constexpr std::array<std::string_view, 12> kNoType{"return", "else",  "goto",   "case",
-                                                   "new",    "delete", "throw", "break",
-                                                   "continue", "default", "if",  "do"};
+constexpr std::array<std::string_view, 12> kNoType{"return",   "else",    "goto",  "case",
+                                                   "new",      "delete",  "throw", "break",
+                                                   "continue", "default", "if",    "do"};
 
 /// Of types such as "long long int".
 constexpr std::array<std::string_view, 5> kOfSeveralWords{"long", "short", "int", "char", "double"};
@@ -167,7 +167,7 @@ StatementMutator::Statement StatementMutator::statement(std::size_t first, std::
     return whole;
   }
   if (token.is("return") || token.is("throw")) {
-    if (token.is("return")) expressions_.mutate(first + 1, end);
+    if (token.is("return")) value(first + 1, end);
     return whole;
   }
   if (token.is(";") || is_one_of(token, kNoType)) return whole;
@@ -220,7 +220,13 @@ void StatementMutator::loop_header(std::size_t open) {
   if (!declaration(open + 1, start)) expressions_.mutate(open + 1, start);
   expressions_.mutate(start + 1, condition);
   expressions_.mutate_conjuncts(start + 1, condition);
-  if (condition < close) expressions_.mutate(condition + 1, close);
+  if (condition >= close) return;
+  expressions_.mutate(condition + 1, close);
+  const std::size_t step = condition + 3;
+  if (!code_.is(condition + 2, "+=") || step >= close || code_.is(step + 1, ",")) return;
+  const std::string written = code_.spelling(step, close);
+  const int number = mutants_.add(MutantKind::scale, step, written, "* gridDim.x");
+  edits_.wrap(step, close - 1, fmt::format("rooflab_variants::of_grid({}, ", number), ")");
 }
 
 /// A declaration of variables, which are known from then on. False where it is none.
@@ -245,7 +251,8 @@ bool StatementMutator::declaration(std::size_t first, std::size_t end) {
     while (is_one_of(code_.at(i - 1), kOfSeveralWords) && is_one_of(code_.at(i), kOfSeveralWords)) {
       type += " " + code_.at(i++).text;
     }
-    while (code_.is(i, "::") || (code_.is(i, "<") && expressions_.behind_template_arguments(i) != i)) {
+    while (code_.is(i, "::") ||
+           (code_.is(i, "<") && expressions_.behind_template_arguments(i) != i)) {
       const std::size_t behind =
           code_.is(i, "::") ? i + 2 : expressions_.behind_template_arguments(i);
       type += code_.spelling(i, behind);
@@ -253,7 +260,8 @@ bool StatementMutator::declaration(std::size_t first, std::size_t end) {
     }
     if (code_.is(i, "const")) ++i;
   }
-  while (code_.is(i, "*") || code_.is(i, "&") || code_.is(i, "const") || code_.is(i, "__restrict__")) {
+  while (code_.is(i, "*") || code_.is(i, "&") || code_.is(i, "const") ||
+         code_.is(i, "__restrict__")) {
     if (code_.is(i, "*")) type += " *";
     if (code_.is(i, "&")) is_shared = true;  // a reference: nothing but a variable fits
     ++i;
@@ -263,7 +271,8 @@ bool StatementMutator::declaration(std::size_t first, std::size_t end) {
                        (is_one_of(code_.at(i + 1), kBehindName) || i + 1 == end);
   if (!is_name) return false;
   if (is_shared) {
-    scopes_.declare({.name = code_.at(i).text, .type = "shared " + type + code_.spelling(i + 1, end)});
+    scopes_.declare(
+        {.name = code_.at(i).text, .type = "shared " + type + code_.spelling(i + 1, end)});
     return true;
   }
   declarators(i, end, type, is_constant);
@@ -281,7 +290,8 @@ void StatementMutator::declarators(std::size_t name, std::size_t end, const std:
     }
     std::size_t next = i;
     while (next < end && !code_.is(next, ",")) {
-      if (code_.is(next, "(") || code_.is(next, "[") || code_.is(next, "{")) next = code_.partner(next);
+      if (code_.is(next, "(") || code_.is(next, "[") || code_.is(next, "{"))
+        next = code_.partner(next);
       ++next;
     }
     next = std::min(next, end);
@@ -302,7 +312,16 @@ void StatementMutator::initialiser(std::size_t first, std::size_t last, bool is_
     may_change = token.is_word() && (scopes_.find(token.text) != nullptr || token.is("threadIdx") ||
                                      token.is("blockIdx") || code_.is(i + 1, "("));
   }
-  if (may_change) expressions_.mutate(first, last);
+  if (!may_change) return;
+  expressions_.mutate(first, last);
+  expressions_.mutate_conjuncts(first, last);
+}
+
+/// What a function returns or a statement stores.
+void StatementMutator::value(std::size_t first, std::size_t last) {
+  expressions_.mutate(first, last);
+  expressions_.mutate_conjuncts(first, last);
+  expressions_.mutate_scale(first, last);
 }
 
 /// A call or an assignment.
@@ -332,6 +351,10 @@ void StatementMutator::update(std::size_t first, std::size_t end) {
     for (std::size_t k = i + 1; k < end; ++k) {
       if (!function_of(code_.at(k).text).empty()) return;  // a = b = c
     }
+    expressions_.mutate_conjuncts(i + 1, end);
+    const bool is_result =
+        code_.is(i - 1, "]") || (i > first + 1 && (code_.is(i - 2, ".") || code_.is(i - 2, "->")));
+    if (sign == "=" && is_result) expressions_.mutate_scale(i + 1, end);
     const int number = mutants_.next();
     for (const std::string_view other : others_than(sign)) {
       mutants_.add(MutantKind::update, i, sign, std::string(other));

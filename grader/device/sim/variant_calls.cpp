@@ -18,7 +18,7 @@ using Seconds = std::chrono::duration<double>;
 /// Guests and devices that are started in place of those that variants have ended.
 constexpr int kMostReplaced = 8;
 /// By the clock, all may take so many times their limit: other programs are at work, too.
-constexpr double kOnABusyMachine = 3;
+constexpr double kWaitedPerSecond = 3;
 
 std::uint64_t warp_instructions(const simgpu::Activity& activity) {
   std::uint64_t sum = 0;
@@ -125,7 +125,7 @@ void VariantCalls::finish_first(const std::optional<Reply>& reply, RunOutcome& o
 
 void VariantCalls::begin_time() {
   const auto all = request_.variants_time_limit;
-  until_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(kOnABusyMachine * all);
+  until_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(kWaitedPerSecond * all);
   processor_s_ = all.count() + processor_seconds(session_.device().process_id());
   if (!needs_device_) deadline_.emplace(session_.device(), until_ - Clock::now());
 }

@@ -148,7 +148,8 @@ enum class ControlOperation : std::uint32_t {
   record,    ///< replay::Wanted: of the launches from now on
   recorded,  ///< u64 size, and replay::Recorded as far as it fits; then collect_more
   keep_for_variants,
-  begin_variant,  ///< VariantLimits, then name and bytes of variables: Device::begin_variant()
+  work_since_mark,  ///< u64: SinceMark::work
+  begin_variant,    ///< VariantLimits, then name and bytes of variables: Device::begin_variant()
   count,
 };
 

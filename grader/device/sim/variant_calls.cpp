@@ -17,8 +17,6 @@ using Seconds = std::chrono::duration<double>;
 
 /// Guests and devices that are started in place of those that variants have ended.
 constexpr int kMostReplaced = 8;
-/// By the clock, all may take so many times their limit: other programs are at work, too.
-constexpr double kOnABusyMachine = 3;
 
 std::uint64_t warp_instructions(const simgpu::Activity& activity) {
   std::uint64_t sum = 0;
@@ -28,10 +26,10 @@ std::uint64_t warp_instructions(const simgpu::Activity& activity) {
   return sum;
 }
 
-std::uint64_t budget_after(const RunRequest& request, const RunOutcome& first) {
+/// @param work of the first call: more than its instructions, for sectors of memory take time, too
+std::uint64_t budget_after(const RunRequest& request, std::uint64_t work) {
   constexpr std::uint64_t kTimes = 4, kMore = 100'000;
-  if (request.variant_budget != 0) return request.variant_budget;
-  return kTimes * warp_instructions(first.activity) + kMore;
+  return request.variant_budget != 0 ? request.variant_budget : kTimes * work + kMore;
 }
 
 /// How long a call may take by the clock: a second of the host's, and what a slow machine takes for
@@ -115,7 +113,7 @@ void VariantCalls::finish_first(const std::optional<Reply>& reply, RunOutcome& o
   needs_guest_ = !reply;
   // Of a device that had to be ended there are no outputs.
   needs_device_ = outcome.outputs.size() != request_.problem->tensors.size();
-  budget_ = budget_after(request_, outcome);
+  budget_ = budget_after(request_, needs_device_ ? 0 : session_.device().work_since_mark());
   const bool is_sound = outcome.end == RunOutcome::End::returned && outcome.cuda_error.empty() &&
                         outcome.activity.error.empty() &&
                         std::ranges::none_of(outcome.activity.findings, is_error);
@@ -137,7 +135,9 @@ bool VariantCalls::is_time_over() const {
 
 void VariantCalls::make_all(RunOutcome& outcome) {
   for (std::size_t i = 0; i < request_.variants.size() && !is_time_over(); ++i) {
-    outcome.variant_calls.push_back(attempt(i));
+    VariantCall made = attempt(i);
+    if (needs_device_ && is_time_over()) return;  // it is their deadline that ended the device
+    outcome.variant_calls.push_back(std::move(made));
   }
 }
 

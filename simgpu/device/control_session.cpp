@@ -153,7 +153,8 @@ void ControlSession::dispatch(std::uint32_t operation, wire::Reader& reader, wir
       device_.keep_for_variants();
       return;
     case ControlOperation::work_since_mark:
-      writer.put(device_.since_mark().work);
+      writer.put(protocol::CallWork{.of_budget = device_.since_mark().work,
+                                    .host_calls = device_.since_mark().host_calls});
       return;
     case ControlOperation::begin_variant: {
       const auto limits = reader.get<protocol::VariantLimits>();

@@ -121,8 +121,19 @@ std::string call(std::string_view function, int number) {
 
 }  // namespace
 
+int MutantList::begin_place() {
+  next_ = (next_ / kOfAPlace + 1) * kOfAPlace + 1;
+  return next_;
+}
+
+int MutantList::add_alone(MutantKind kind, std::size_t place, std::string before,
+                          std::string after) {
+  begin_place();
+  return add(kind, place, std::move(before), std::move(after));
+}
+
 int MutantList::add(MutantKind kind, std::size_t place, std::string before, std::string after) {
-  const int number = next();
+  const int number = next_++;
   mutants_.push_back({.number = number,
                       .kind = kind,
                       .line = code_.at(place).line,
@@ -142,6 +153,8 @@ void ExpressionMutator::note_members(std::size_t first, std::size_t last) {
   for (std::size_t i = first; i + 2 < last; ++i) {
     const bool is_one = code_.at(i).is_word() && (code_.is(i + 1, ".") || code_.is(i + 1, "->")) &&
                         code_.at(i + 2).is_word() && !code_.is(i + 3, "(") &&
+                        !code_.is(i + 3, "<") &&
+                        !(i > 0 && (code_.is(i - 1, ".") || code_.is(i - 1, "->"))) &&
                         !is_axis_object(code_.at(i).text);
     if (!is_one) continue;
     const Member member{code_.at(i).text, code_.at(i + 2).text};
@@ -272,8 +285,8 @@ bool ExpressionMutator::function_name(std::size_t index) {
   const auto known =
       std::ranges::find(kFunctions, std::string_view(code_.at(index).text), &Function::name);
   if (known == kFunctions.end()) return false;
-  const int number =
-      mutants_.add(MutantKind::function, index, code_.at(index).text, std::string(known->other));
+  const int number = mutants_.add_alone(MutantKind::function, index, code_.at(index).text,
+                                        std::string(known->other));
   edits_.replace(index, fmt::format("rooflab_variants::{}({})", known->object, number));
   return true;
 }
@@ -293,7 +306,7 @@ void ExpressionMutator::name(std::size_t index, std::size_t first, std::size_t l
 void ExpressionMutator::pick(std::size_t first, std::size_t last,
                              const std::vector<std::string>& others) {
   const std::string written = code_.spelling(first, last + 1);
-  const int number = mutants_.next();
+  const int number = mutants_.begin_place();
   std::string alternatives;
   for (const std::string& other : others) {
     mutants_.add(MutantKind::name, first, written, other);
@@ -310,7 +323,7 @@ void ExpressionMutator::number(std::size_t index) {
   if (is_hexadecimal || (braces_ > 0 && !is_real)) return;
   const bool is_subscript_of_type = index > 0 && code_.is(index - 1, "<");
   if (is_subscript_of_type && code_.is(index + 1, ">")) return;
-  const int first = mutants_.next();
+  const int first = mutants_.begin_place();
   for (const char* after : {"{} + 1", "{} - 1", "2 * {}", "{} / 2", "-{}"}) {
     mutants_.add(MutantKind::number, index, token.text,
                  fmt::format(fmt::runtime(after), token.text));
@@ -325,7 +338,7 @@ void ExpressionMutator::sign(std::size_t index, std::size_t first) {
   const auto known =
       std::ranges::find(kSignsAndObjects, std::string_view(code_.at(index).text), &Operator::sign);
   if (known == kSignsAndObjects.end() || !is_binary(index, first)) return;
-  const int number = mutants_.next();
+  const int number = mutants_.begin_place();
   for (const std::string_view after : known->alternatives) {
     mutants_.add(known->kind, index, std::string(known->sign), std::string(after));
   }
@@ -402,8 +415,9 @@ void ExpressionMutator::exchanges(std::size_t first, std::size_t last) {
                                        code_.is(i - 1, "/") || code_.is(i - 1, "%"));
     if (!is_index || is_part) continue;
     const std::string one = code_.at(i).text, other = code_.at(i + 4).text;
-    const int number = mutants_.add(MutantKind::exchange, i, code_.spelling(i, i + 5),
-                                    fmt::format("{} * {} + {}", other, code_.at(i + 2).text, one));
+    const int number =
+        mutants_.add_alone(MutantKind::exchange, i, code_.spelling(i, i + 5),
+                           fmt::format("{} * {} + {}", other, code_.at(i + 2).text, one));
     edits_.wrap(i, i, call("pick", number), ", " + other + ")");
     edits_.wrap(i + 4, i + 4, call("pick", number), ", " + one + ")");
   }
@@ -427,14 +441,14 @@ void ExpressionMutator::mutate_conjuncts(std::size_t first, std::size_t last) {
   parts.emplace_back(begin, last);
   for (const auto& [from, to] : parts) {
     if (from >= to) return;
-    const int number = mutants_.add(MutantKind::conjunct, from, code_.spelling(from, to), "");
+    const int number = mutants_.add_alone(MutantKind::conjunct, from, code_.spelling(from, to), "");
     edits_.wrap(from, to - 1, fmt::format("(rooflab_variants::is({}) || (", number), "))");
   }
 }
 
 void ExpressionMutator::mutate_scale(std::size_t first, std::size_t last) {
   if (first >= last || code_.is(first, "{")) return;
-  constexpr std::size_t kMost = 8;
+  constexpr std::size_t kMost = 7;
   std::vector<std::string> factors = scopes_.numbers();
   for (const Member& member : members_) {
     const Variable* const object = scopes_.find(member.object);
@@ -443,7 +457,7 @@ void ExpressionMutator::mutate_scale(std::size_t first, std::size_t last) {
   }
   if (factors.size() > kMost) factors.resize(kMost);
   if (factors.empty()) return;
-  const int number = mutants_.next();
+  const int number = mutants_.begin_place();
   std::string alternatives;
   const std::string written = code_.spelling(first, last);
   constexpr std::size_t kLongest = 40;

@@ -17,16 +17,23 @@ class MutantList {
  public:
   explicit MutantList(const Code& code) : code_(code) {}
 
-  /// The number that the next mutant gets.
-  int next() const { return static_cast<int>(mutants_.size()) + 1; }
+  /// Numbers of one place: those behind the next multiple of 16, of which it has at most 15.
+  /// @return the first of them, which the next mutant gets
+  int begin_place();
+  int places() const { return next_ / kOfAPlace + 1; }
   /// @param place the token that is changed
+  /// @return its number
   int add(MutantKind kind, std::size_t place, std::string before, std::string after);
+  /// The only one of its place.
+  int add_alone(MutantKind kind, std::size_t place, std::string before, std::string after);
   void add_any_value(std::size_t place, std::string before);
   std::vector<Mutant> take() { return std::move(mutants_); }
 
  private:
+  static constexpr int kOfAPlace = 16;
   const Code& code_;
   std::vector<Mutant> mutants_;
+  int next_ = 0;
 };
 
 /// Changes operators, numbers and names of expressions.

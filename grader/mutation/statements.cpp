@@ -58,7 +58,8 @@ StatementMutator::StatementMutator(const Code& code, const std::vector<std::uint
 MutableSource StatementMutator::run() {
   top_level(0, code_.size());
   for (const auto& [token, text] : moved_) edits_.put_before(token, text);
-  return {.text = fmt::format("#include \"{}\"\n#line 1\n{}", kVariantHeader, edits_.text()),
+  return {.text = fmt::format("#define ROOFLAB_PLACES {}\n#include \"{}\"\n#line 1\n{}",
+                              mutants_.places(), kVariantHeader, edits_.text()),
           .mutants = mutants_.take()};
 }
 
@@ -188,7 +189,7 @@ std::size_t StatementMutator::branch(std::size_t first, std::size_t last) {
     expressions_.mutate_conjuncts(open + 1, close);
     if (code_.is(first, "if")) {
       const std::string written = code_.spelling(open + 1, close);
-      const int number = mutants_.add(MutantKind::condition, open + 1, written, "true");
+      const int number = mutants_.add_alone(MutantKind::condition, open + 1, written, "true");
       mutants_.add(MutantKind::condition, open + 1, written, "false");
       mutants_.add(MutantKind::condition, open + 1, written, "its opposite");
       edits_.wrap(open + 1, close - 1,
@@ -225,7 +226,7 @@ void StatementMutator::loop_header(std::size_t open) {
   const std::size_t step = condition + 3;
   if (!code_.is(condition + 2, "+=") || step >= close || code_.is(step + 1, ",")) return;
   const std::string written = code_.spelling(step, close);
-  const int number = mutants_.add(MutantKind::scale, step, written, "* gridDim.x");
+  const int number = mutants_.add_alone(MutantKind::scale, step, written, "* gridDim.x");
   edits_.wrap(step, close - 1, fmt::format("rooflab_variants::of_grid({}, ", number), ")");
 }
 
@@ -330,9 +331,9 @@ StatementMutator::Statement StatementMutator::expression(std::size_t first, std:
   update(first, end);
   const std::string written = code_.spelling(first, end + 1);
   constexpr std::size_t kLongest = 60;
-  const int number =
-      mutants_.add(MutantKind::left_out, first,
-                   written.size() > kLongest ? written.substr(0, kLongest) + "…" : written, "");
+  const int number = mutants_.add_alone(
+      MutantKind::left_out, first,
+      written.size() > kLongest ? written.substr(0, kLongest) + "…" : written, "");
   edits_.wrap(first, end, fmt::format("{{ if (!rooflab_variants::is({})) ", number), " }");
   return {first, end + 1, true};
 }
@@ -355,7 +356,7 @@ void StatementMutator::update(std::size_t first, std::size_t end) {
     const bool is_result =
         code_.is(i - 1, "]") || (i > first + 1 && (code_.is(i - 2, ".") || code_.is(i - 2, "->")));
     if (sign == "=" && is_result) expressions_.mutate_scale(i + 1, end);
-    const int number = mutants_.next();
+    const int number = mutants_.begin_place();
     for (const std::string_view other : others_than(sign)) {
       mutants_.add(MutantKind::update, i, sign, std::string(other));
     }
@@ -374,8 +375,8 @@ void StatementMutator::exchange_neighbours(const std::vector<Statement>& stateme
     const Statement& other = statements[i + 1];
     if (!one.may_move || !other.may_move) continue;
     const int number =
-        mutants_.add(MutantKind::order, one.first, code_.spelling(one.first, one.behind),
-                     code_.spelling(other.first, other.behind));
+        mutants_.add_alone(MutantKind::order, one.first, code_.spelling(one.first, one.behind),
+                           code_.spelling(other.first, other.behind));
     moved_.emplace_back(one.first, fmt::format("{{ if (rooflab_variants::is({})) {} }} ", number,
                                                edits_.joined(other.first, other.behind)));
     guards.emplace_back(i + 1, fmt::format("{{ if (!rooflab_variants::is({})) ", number));

@@ -185,9 +185,7 @@ void GuestProcess::prepare(const Call& next) {
   }
 }
 
-std::optional<Reply> GuestProcess::call(const Call& call) {
-  return this->call(call, kForEver);
-}
+std::optional<Reply> GuestProcess::call(const Call& call) { return this->call(call, kForEver); }
 
 std::optional<Reply> GuestProcess::call(const Call& call, std::chrono::duration<double> patience) {
   using Clock = std::chrono::steady_clock;

@@ -5,8 +5,11 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cmath>
 #include <optional>
 #include <utility>
+
+#include "grader/mutation/constants.h"
 
 namespace rooflab::mutation {
 namespace {
@@ -52,8 +55,8 @@ const std::array<Operator, 11> kSignsAndObjects{{
      "Quotient",
      "*",
      MutantKind::arithmetic,
-     {"*", "the left side alone", "the sides exchanged", "%, or the divisor twice",
-      "a quotient that is rounded up, or the divisor's root"}},
+     {"*", "the left side alone", "the sides exchanged", "the remainder, or the divisor twice",
+      "rounding up, or the divisor's root"}},
     {"%", "*", "Remainder", "*", MutantKind::arithmetic, {"/", "the left side alone"}},
 }};
 
@@ -82,19 +85,10 @@ constexpr std::array<Function, 18> kFunctions{{
     {"__shfl_up_sync", "__shfl_up_sync_or___shfl_down_sync", "__shfl_down_sync"},
 }};
 
-/// Functions that take their arguments by value.
-bool takes_values(std::string_view function) {
-  constexpr std::array<std::string_view, 9> kNames{"min", "max",        "dim3", "float", "int",
-                                                   "exp", "float2half", "pow",  "size_t"};
-  const bool is_maths = std::ranges::any_of(
-      kFunctions, [&](const Function& known) { return known.name == function; });
-  return is_maths || function.starts_with("__") || function.starts_with("cuda") ||
-         std::ranges::find(kNames, function) != kNames.end();
-}
-
 /// A constant by its name: kTile, TILE, CUDART_INF_F.
 bool is_constant(const std::string& name) {
   const auto is_upper = [](char c) { return std::isupper(static_cast<unsigned char>(c)) != 0; };
+  if (name == "NULL" || name == "INFINITY") return false;
   if (name.size() > 1 && name[0] == 'k' && is_upper(name[1])) return true;
   return name.size() > 1 && std::ranges::all_of(name, [&](char c) {
            return is_upper(c) || c == '_' || std::isdigit(static_cast<unsigned char>(c)) != 0;
@@ -150,6 +144,14 @@ void MutantList::add_any_value(std::size_t place, std::string before) {
 
 void ExpressionMutator::note_members(std::size_t first, std::size_t last) {
   members_.clear();
+  constants_.clear();
+  for (std::size_t i = first; i < last; ++i) {
+    const std::string& name = code_.at(i).text;
+    const bool is_new = code_.at(i).is_word() && is_constant(name) && name.back() != 'F' &&
+                        !code_.is(i + 1, "(") && !code_.is(i + 1, "::") &&
+                        std::ranges::find(constants_, name) == constants_.end();
+    if (is_new && std::isfinite(value_of(name, code_))) constants_.push_back(name);
+  }
   for (std::size_t i = first; i + 2 < last; ++i) {
     const bool is_one = code_.at(i).is_word() && (code_.is(i + 1, ".") || code_.is(i + 1, "->")) &&
                         code_.at(i + 2).is_word() && !code_.is(i + 3, "(") &&
@@ -167,6 +169,7 @@ void ExpressionMutator::note_members(std::size_t first, std::size_t last) {
 
 void ExpressionMutator::mutate(std::size_t first, std::size_t last) {
   exchanges(first, last);
+  exchange_everywhere(first, last);
   for (std::size_t i = first; i < last;) i = mutate_at(i, first, last);
 }
 
@@ -394,13 +397,27 @@ bool ExpressionMutator::passes_by_value(std::size_t index, std::size_t first,
     if (!code_.is(i, "(") || depth-- > 0) continue;
     if (i == 0) return true;
     const CodeToken& function = code_.at(i - 1);
-    if (function.is(">>>")) return true;
-    // A declaration's constructor: dim3 grid(n).
-    const bool is_declared = i > 1 && code_.at(i - 2).is("dim3");
-    return !function.is_word() || is_declared || takes_values(function.text) || function.is("if") ||
-           function.is("while") || function.is("for");
+    return !function.is_word() || !takes_references(function.text);
   }
   return true;
+}
+
+/// Whether the file has a function of this name that may change what it is given.
+bool ExpressionMutator::takes_references(const std::string& function) const {
+  for (std::size_t i = 1; i < code_.size(); ++i) {
+    const bool is_definition = code_.is(i, function) && code_.is(i + 1, "(") &&
+                               code_.is(code_.partner(i + 1) + 1, "{") &&
+                               (code_.at(i - 1).is_word() || code_.is(i - 1, "*") ||
+                                code_.is(i - 1, "&") || code_.is(i - 1, ">"));
+    if (!is_definition) continue;
+    bool is_const = false;
+    for (std::size_t k = i + 2; k < code_.partner(i + 1); ++k) {
+      if (code_.is(k, ",")) is_const = false;
+      if (code_.is(k, "const")) is_const = true;
+      if (code_.is(k, "&") && !is_const) return true;
+    }
+  }
+  return false;
 }
 
 /// row * width + column: the two names in each other's place.
@@ -420,6 +437,57 @@ void ExpressionMutator::exchanges(std::size_t first, std::size_t last) {
                            fmt::format("{} * {} + {}", other, code_.at(i + 2).text, one));
     edits_.wrap(i, i, call("pick", number), ", " + other + ")");
     edits_.wrap(i + 4, i + 4, call("pick", number), ", " + one + ")");
+  }
+}
+
+/// Names, members and axes between `first` and `last` whose value is read.
+std::vector<ExpressionMutator::ReadName> ExpressionMutator::names_read(std::size_t first,
+                                                                       std::size_t last) const {
+  std::vector<ReadName> names;
+  for (std::size_t i = first; i < last; ++i) {
+    if (!code_.at(i).is_word()) continue;
+    const bool is_part =
+        i > first && (code_.is(i - 1, ".") || code_.is(i - 1, "->") || code_.is(i - 1, "::"));
+    if (is_part) continue;
+    const bool has_member = (code_.is(i + 1, ".") || code_.is(i + 1, "->")) && i + 2 < last;
+    const std::size_t end = has_member ? i + 2 : i;
+    const CodeToken& next = code_.at(end + 1);
+    const bool is_value = !next.is("(") && !next.is(".") && !next.is("->") && !next.is("<") &&
+                          !is_changed(i, end + 1) && passes_by_value(i, first, end + 1);
+    const Variable* const variable = scopes_.find(code_.at(i).text);
+    const bool is_axis = has_member && is_axis_object(code_.at(i).text);
+    if (!is_value || (variable == nullptr && !is_axis)) continue;
+    const std::string type = has_member ? "a member" : variable->type;
+    names.push_back({i, end, code_.spelling(i, end + 1), type});
+  }
+  return names;
+}
+
+/// Two names of a statement in each other's place, wherever it has them.
+void ExpressionMutator::exchange_everywhere(std::size_t first, std::size_t last) {
+  constexpr std::size_t kMostPairs = 10;
+  const std::vector<ReadName> names = names_read(first, last);
+  std::vector<std::pair<std::string, std::string>> pairs;
+  for (const ReadName& one : names) {
+    for (const ReadName& other : names) {
+      const bool is_pair =
+          one.first < other.first && one.spelling != other.spelling && one.type == other.type;
+      const auto is_known = [&](const auto& pair) {
+        return (pair.first == one.spelling && pair.second == other.spelling) ||
+               (pair.first == other.spelling && pair.second == one.spelling);
+      };
+      if (!is_pair || std::ranges::any_of(pairs, is_known) || pairs.size() >= kMostPairs) continue;
+      pairs.emplace_back(one.spelling, other.spelling);
+      const int number = mutants_.add_alone(
+          MutantKind::exchange, one.first, fmt::format("{}` and `{}", one.spelling, other.spelling),
+          fmt::format("{}` and `{}", other.spelling, one.spelling));
+      for (const ReadName& each : names) {
+        const bool is_one = each.spelling == one.spelling;
+        if (!is_one && each.spelling != other.spelling) continue;
+        edits_.wrap(each.first, each.last, call("pick", number),
+                    fmt::format(", {})", is_one ? other.spelling : one.spelling));
+      }
+    }
   }
 }
 
@@ -446,10 +514,15 @@ void ExpressionMutator::mutate_conjuncts(std::size_t first, std::size_t last) {
   }
 }
 
-void ExpressionMutator::mutate_scale(std::size_t first, std::size_t last) {
+void ExpressionMutator::mutate_scale(std::size_t first, std::size_t last, bool is_whole) {
   if (first >= last || code_.is(first, "{")) return;
-  constexpr std::size_t kMost = 7;
-  std::vector<std::string> factors = scopes_.numbers();
+  constexpr std::size_t kMost = 7, kMostConstants = 4;
+  std::vector<std::string> factors = scopes_.numbers(is_whole);
+  if (is_whole) {
+    const auto constants = std::min(constants_.size(), kMostConstants);
+    factors.insert(factors.begin(), constants_.begin(),
+                   constants_.begin() + static_cast<std::ptrdiff_t>(constants));
+  }
   for (const Member& member : members_) {
     const Variable* const object = scopes_.find(member.object);
     const bool is_pointer = object == nullptr || object->type.find('*') != std::string::npos;

@@ -45,10 +45,11 @@ class ExpressionMutator {
   /// Of the tokens from `first` to before `last`.
   void mutate(std::size_t first, std::size_t last);
   /// A result may want a factor or a divisor that is at hand.
-  void mutate_scale(std::size_t first, std::size_t last);
+  /// @param is_whole a number of steps or elements, which a constant of the file may scale
+  void mutate_scale(std::size_t first, std::size_t last, bool is_whole = false);
   /// Parts of a condition that && joins may be left out; it may stand before a ?.
   void mutate_conjuncts(std::size_t first, std::size_t last);
-  /// Members that the function uses, by the text of their object: found once for each function.
+  /// Members and constants that the function uses, found once for each function.
   void note_members(std::size_t first, std::size_t last);
 
   /// Behind the > that closes template arguments which begin at a <; nothing found: `begin`.
@@ -68,7 +69,15 @@ class ExpressionMutator {
   bool is_binary(std::size_t index, std::size_t first) const;
   bool is_changed(std::size_t index, std::size_t behind) const;
   bool passes_by_value(std::size_t index, std::size_t first, std::size_t behind) const;
+  bool takes_references(const std::string& function) const;
   void exchanges(std::size_t first, std::size_t last);
+  /// A name, or a member of an object, with the tokens that it takes.
+  struct ReadName {
+    std::size_t first = 0, last = 0;
+    std::string spelling, type;
+  };
+  std::vector<ReadName> names_read(std::size_t first, std::size_t last) const;
+  void exchange_everywhere(std::size_t first, std::size_t last);
   void pick(std::size_t first, std::size_t last, const std::vector<std::string>& others);
 
   struct Member {
@@ -79,6 +88,7 @@ class ExpressionMutator {
   MutantList& mutants_;
   const Scopes& scopes_;
   std::vector<Member> members_;
+  std::vector<std::string> constants_;
   int braces_ = 0;  ///< whose initialisers must not narrow
 };
 

@@ -39,8 +39,7 @@ Phrase phrase_of(const Mutant& mutant, double value) {
     case MutantKind::name:
       return {fmt::format("`{}`", before), fmt::format("with `{}` in its place", mutant.after)};
     case MutantKind::exchange:
-      return {fmt::format("the order of the names in `{}`", before),
-              fmt::format("with `{}`", mutant.after)};
+      return {fmt::format("the order of `{}`", before), fmt::format("with `{}`", mutant.after)};
     case MutantKind::arithmetic:
       return {fmt::format("the operation `{}`", before), with_side(mutant)};
     case MutantKind::update:

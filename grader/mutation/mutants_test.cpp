@@ -64,6 +64,16 @@ TEST(Mutants, AnIndexOfTwoNamesIsExchangedAsAWhole) {
               Contains("i * n + j to j * n + i"));
 }
 
+TEST(Mutants, TwoNamesOfAStatementAreExchangedEverywhere) {
+  EXPECT_THAT(changes_in("void f(int rows, int columns) { g(h(rows, 8), h(columns, 8), rows); }"),
+              Contains("rows` and `columns to columns` and `rows"));
+}
+
+TEST(Mutants, ACountMayLackAFactorThatTheFileKnows) {
+  EXPECT_THAT(changes_in("constexpr int kPatch = 4;\nvoid f(int me) { int c = me; g(c, kPatch); }"),
+              Contains("me to * kPatch"));
+}
+
 TEST(Mutants, AxesOfAThreadAreMistakenForOthers) {
   const auto changes = changes_in("__global__ void f(int* out) { out[threadIdx.x] = 1; }");
   EXPECT_THAT(changes, Contains("threadIdx.x to threadIdx.y"));
@@ -81,6 +91,7 @@ TEST(Mutants, WhatIsNoOperatorStaysAsItIs) {
   for (const std::string body :
        {"const float* p = in;", "auto x = static_cast<float>(row);", "std::vector<int> v(row);",
         "constexpr int kSide = 16;", "__shared__ float tile[16][17];",
+        "__shared__ struct tile tile;", "Scope scope(in);",
         "auto f = [](const float* a) { return a; };", "int x = row >> column;"}) {
     const std::string text = with_mutants(in_function(body)).text;
     const std::string kept = body.substr(0, body.find_first_of("=(") + 1);

@@ -23,7 +23,7 @@ const Variable* Scopes::find(std::string_view name) const {
   return nullptr;
 }
 
-std::vector<std::string> Scopes::numbers() const {
+std::vector<std::string> Scopes::numbers(bool is_whole) const {
   std::vector<std::string> real, whole;
   for (auto variable = variables_.rbegin(); variable != variables_.rend(); ++variable) {
     const bool is_hidden = find(variable->name) != &*variable;
@@ -32,6 +32,7 @@ std::vector<std::string> Scopes::numbers() const {
     if (variable->type != "auto" && is_whole_number(variable->type))
       whole.push_back(variable->name);
   }
+  if (is_whole) return whole;
   real.insert(real.end(), whole.begin(), whole.end());
   return real;
 }

@@ -19,8 +19,9 @@ bool is_one_of(const CodeToken& token, const std::array<std::string_view, count>
 constexpr std::array<std::string_view, 11> kNotRun{"constexpr", "static_assert", "using", "typedef",
                                                    "struct",    "enum",          "asm",   "__asm__",
                                                    "extern",    "union",         "class"};
-constexpr std::array<std::string_view, 8> kQualifiers{
-    "const", "static", "volatile", "unsigned", "signed", "register", "typename", "__shared__"};
+constexpr std::array<std::string_view, 9> kQualifiers{"const",    "static",     "volatile",
+                                                      "unsigned", "signed",     "register",
+                                                      "typename", "__shared__", "struct"};
 constexpr std::array<std::string_view, 12> kNoType{"return",   "else",    "goto",  "case",
                                                    "new",      "delete",  "throw", "break",
                                                    "continue", "default", "if",    "do"};
@@ -173,6 +174,8 @@ StatementMutator::Statement StatementMutator::statement(std::size_t first, std::
   }
   if (token.is(";") || is_one_of(token, kNoType)) return whole;
   if (declaration(first, end)) return whole;
+  const bool may_declare = token.is_word() && code_.at(first + 1).is_word();
+  if (may_declare) return whole;
   return expression(first, end);
 }
 
@@ -296,8 +299,12 @@ void StatementMutator::declarators(std::size_t name, std::size_t end, const std:
       ++next;
     }
     next = std::min(next, end);
-    if (code_.is(i, "=") || code_.is(i, "(") || code_.is(i, "{")) {
-      initialiser(code_.is(i, "=") ? i + 1 : i, next, is_constant);
+    // A constructor may take references.
+    const bool is_value = code_.is(i, "=") || code_.is(i, "{") || type == "dim3";
+    if (is_value && i < next) {
+      const bool is_mutated = initialiser(code_.is(i, "=") ? i + 1 : i, next, is_constant);
+      const bool is_count = type == "int" || type == "size_t" || type == "long long";
+      if (is_mutated && is_count && code_.is(i, "=")) expressions_.mutate_scale(i + 1, next, true);
     }
     scopes_.declare({.name = code_.at(name).text, .type = whole});
     name = next + 1;
@@ -306,16 +313,18 @@ void StatementMutator::declarators(std::size_t name, std::size_t end, const std:
 }
 
 /// @param is_constant of a const variable, which may have to stay a constant of the compiler's
-void StatementMutator::initialiser(std::size_t first, std::size_t last, bool is_constant) {
+/// @return whether it was mutated
+bool StatementMutator::initialiser(std::size_t first, std::size_t last, bool is_constant) {
   bool may_change = !is_constant;
   for (std::size_t i = first; i < last && !may_change; ++i) {
     const CodeToken& token = code_.at(i);
     may_change = token.is_word() && (scopes_.find(token.text) != nullptr || token.is("threadIdx") ||
                                      token.is("blockIdx") || code_.is(i + 1, "("));
   }
-  if (!may_change) return;
+  if (!may_change) return false;
   expressions_.mutate(first, last);
   expressions_.mutate_conjuncts(first, last);
+  return true;
 }
 
 /// What a function returns or a statement stores.

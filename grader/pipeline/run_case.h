@@ -103,6 +103,7 @@ class CaseRunner {
                                           const Judgement& judgement) const;
 
  private:
+  Values results_of_case(const Values& parameters) const;
   std::vector<Values> other_cases(const std::vector<const CaseSpec*>& group) const;
   std::vector<Values> smaller_problems(const CaseSpec& spec) const;
   RunRequest small_request(const Problem& problem, const NumberedCase& numbered) const;

@@ -448,6 +448,10 @@ struct Reacting {
   __device__ void rl0553() {
 #include "RL0553.inc"
   }
+
+  __device__ void rl0554() {
+#include "RL0554.inc"
+  }
 };
 
 struct RowsWithoutKeys {

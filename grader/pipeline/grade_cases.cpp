@@ -128,7 +128,12 @@ class CaseGrader {
       if (is_limit(verdict) || verdict == Verdict::not_implemented) break;
     }
     if (told) {
-      if (told->shown_by != nullptr) find_cause(wrong, *told->shown_by, told->judgement);
+      if (told->shown_by != nullptr) {
+        std::vector<const CaseSpec*> all;
+        for (const NumberedCase& each : cases) all.push_back(&each.spec);
+        find_cause(wrong, *told->shown_by, told->judgement);
+        find_operation(all, *told->shown_by, told->judgement);
+      }
       scores_.lose({group}, std::move(told->judgement), told->hidden);
     }
     return true;
@@ -153,6 +158,24 @@ class CaseGrader {
     Diagnostic& story = judgement.diagnostics.front();
     story = story_of_cause(*cause, spec.parameters, story, context);
     if (!cause->is_looks) judgement.telling = Telling::cause;
+  }
+
+  /// Where nothing has told the cause of what is wrong: which operation of the file makes it so.
+  void find_operation(const std::vector<const CaseSpec*>& group, const NumberedCase& numbered,
+                      Judgement& judgement) {
+    const CaseSpec& spec = numbered.spec;
+    const bool is_known = judgement.verdict != Verdict::wrong_answer ||
+                          judgement.diagnostics.empty() || judgement.telling == Telling::cause ||
+                          names_cause(judgement.diagnostics.front());
+    if (is_known || spec.hidden || std::exchange(has_looked_for_operation_, true)) return;
+    const std::optional<FoundCause> cause = runner_.find_operation(numbered, group);
+    if (!cause) return;
+    DiagnoseContext context = scene_.context();
+    context.case_name = spec.name;
+    context.case_number = numbered.number;
+    Diagnostic& story = judgement.diagnostics.front();
+    story = story_of_cause(*cause, spec.parameters, story, context);
+    judgement.telling = Telling::cause;
   }
 
   Judgement run_case(const NumberedCase& numbered, std::size_t place) {
@@ -229,6 +252,7 @@ class CaseGrader {
   RunsAhead* runs_ = nullptr;
   bool has_told_ = false;                 ///< of a failing case
   bool has_searched_ = false;             ///< for a cause of wrong elements
+  bool has_looked_for_operation_ = false;
   std::size_t tries_ = 0;                 ///< of calls with other parameters
   std::set<std::string> explained_ = {};  ///< functions of which these showed a cause
   int limits_ = 0;                        ///< groups that ended at one

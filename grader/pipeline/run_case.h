@@ -86,6 +86,13 @@ class CaseRunner {
   /// @param failed wrong answers of one group; hidden cases, and those that run in part, are passed
   /// over
   std::optional<FoundCause> find_cause(const std::vector<const CaseSpec*>& failed) const;
+  /// The operation of the task's file that makes a case wrong: with another one in its place, all
+  /// cases of its group are right. Its file is built once more for it. Nothing where there is none,
+  /// where several places would do, or on a GPU that makes no such calls.
+  /// @param numbered fails
+  /// @param group all of its group's cases; hidden ones, and those that run in part, are passed over
+  std::optional<FoundCause> find_operation(const NumberedCase& numbered,
+                                           const std::vector<const CaseSpec*>& group) const;
   /// The judgement of a wrong answer of named results with its cause, where calls with other
   /// parameters show one and nothing told it before; nothing where they do not. For public cases
   /// and a simulated GPU alone.

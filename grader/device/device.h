@@ -208,8 +208,8 @@ struct RunRequest {
   /// does not end the others.
   std::vector<Variant> variants = {};
   bool variants_checked = true;  ///< checkers watch them, which takes longer
-  /// What each of them may take, in warp instructions; 0: four times what the first call took, and
-  /// 100,000.
+  /// What each of them may take, in warp instructions; 0: four times what the first call took of
+  /// its budget, and 100,000.
   std::uint64_t variant_budget = 0;
   /// Of all of them together, of the processor. Those that are left then are not called.
   std::chrono::duration<double> variants_time_limit{5};

@@ -157,6 +157,7 @@ Reply TaskCaller::run(const Call& call) {
     reply.status = Reply::Status::not_implemented;
     reply.detail = error.what();
     reply.thrown = {error.file(), static_cast<std::uint32_t>(error.line()), ""};
+    if (call.variant) cuda_.finish();  // its errors are none of the next call's
     return reply;
   } catch (const CudaError& error) {
     reply.status = Reply::Status::exception;

@@ -28,14 +28,30 @@ const std::array<Operator, 11> kSignsAndObjects{{
     {">=", "<", "GreaterEqual", ">", MutantKind::comparison, {">", "<="}},
     {"==", "==", "Equal", "==", MutantKind::comparison, {"!="}},
     {"!=", "==", "Unequal", "==", MutantKind::comparison, {"=="}},
-    {"+", "+", "Sum", "+", MutantKind::arithmetic,
+    {"+",
+     "+",
+     "Sum",
+     "+",
+     MutantKind::arithmetic,
      {"-", "the left side alone", "the right side alone", "*", "one more", "one less"}},
-    {"-", "+", "Difference", "+", MutantKind::arithmetic,
+    {"-",
+     "+",
+     "Difference",
+     "+",
+     MutantKind::arithmetic,
      {"+", "the left side alone", "the sides exchanged", "one more", "one less"}},
-    {"*", "*", "Product", "*", MutantKind::arithmetic,
+    {"*",
+     "*",
+     "Product",
+     "*",
+     MutantKind::arithmetic,
      {"+", "the left side alone", "the right side alone", "/", "the right factor twice",
       "the left factor twice", "-"}},
-    {"/", "*", "Quotient", "*", MutantKind::arithmetic,
+    {"/",
+     "*",
+     "Quotient",
+     "*",
+     MutantKind::arithmetic,
      {"*", "the left side alone", "the sides exchanged", "%, or the divisor twice",
       "a quotient that is rounded up, or the divisor's root"}},
     {"%", "*", "Remainder", "*", MutantKind::arithmetic, {"/", "the left side alone"}},
@@ -68,8 +84,8 @@ constexpr std::array<Function, 18> kFunctions{{
 
 /// Functions that take their arguments by value.
 bool takes_values(std::string_view function) {
-  constexpr std::array<std::string_view, 9> kNames{"min",  "max",   "dim3",  "float", "int",
-                                                   "exp",  "float2half", "pow", "size_t"};
+  constexpr std::array<std::string_view, 9> kNames{"min", "max",        "dim3", "float", "int",
+                                                   "exp", "float2half", "pow",  "size_t"};
   const bool is_maths = std::ranges::any_of(
       kFunctions, [&](const Function& known) { return known.name == function; });
   return is_maths || function.starts_with("__") || function.starts_with("cuda") ||
@@ -105,8 +121,19 @@ std::string call(std::string_view function, int number) {
 
 }  // namespace
 
+int MutantList::begin_place() {
+  next_ = (next_ / kOfAPlace + 1) * kOfAPlace + 1;
+  return next_;
+}
+
+int MutantList::add_alone(MutantKind kind, std::size_t place, std::string before,
+                          std::string after) {
+  begin_place();
+  return add(kind, place, std::move(before), std::move(after));
+}
+
 int MutantList::add(MutantKind kind, std::size_t place, std::string before, std::string after) {
-  const int number = next();
+  const int number = next_++;
   mutants_.push_back({.number = number,
                       .kind = kind,
                       .line = code_.at(place).line,
@@ -126,6 +153,8 @@ void ExpressionMutator::note_members(std::size_t first, std::size_t last) {
   for (std::size_t i = first; i + 2 < last; ++i) {
     const bool is_one = code_.at(i).is_word() && (code_.is(i + 1, ".") || code_.is(i + 1, "->")) &&
                         code_.at(i + 2).is_word() && !code_.is(i + 3, "(") &&
+                        !code_.is(i + 3, "<") &&
+                        !(i > 0 && (code_.is(i - 1, ".") || code_.is(i - 1, "->"))) &&
                         !is_axis_object(code_.at(i).text);
     if (!is_one) continue;
     const Member member{code_.at(i).text, code_.at(i + 2).text};
@@ -212,16 +241,16 @@ std::size_t ExpressionMutator::word(std::size_t index, std::size_t last) {
 std::size_t ExpressionMutator::axis(std::size_t index) {
   const std::string& object = code_.at(index).text;
   const std::string& letter = code_.at(index + 2).text;
-  if (braces_ > 0) return index + 3;
   std::vector<std::string> others;
   for (const char* other : {"x", "y", "z"}) {
     if (letter != other) others.push_back(object + "." + other);
   }
   for (const char* other : {"threadIdx", "blockIdx", "blockDim", "gridDim"}) {
     const bool is_index = object == "threadIdx" || object == "blockIdx";
-    const bool other_is_index = std::string_view(other) == "threadIdx" ||
-                                std::string_view(other) == "blockIdx";
-    if (object != other && is_index == other_is_index) others.push_back(fmt::format("{}.{}", other, letter));
+    const bool other_is_index =
+        std::string_view(other) == "threadIdx" || std::string_view(other) == "blockIdx";
+    if (object != other && is_index == other_is_index)
+      others.push_back(fmt::format("{}.{}", other, letter));
   }
   pick(index, index + 2, others);
   return index + 3;
@@ -238,7 +267,7 @@ std::size_t ExpressionMutator::member(std::size_t index, std::size_t last) {
   }
   const bool is_simple = end == index + 2;
   const bool is_method = code_.is(end + 1, "(");
-  if (is_simple && !is_method && braces_ == 0 && end < last && !is_changed(index, end + 1) &&
+  if (is_simple && !is_method && end < last && !is_changed(index, end + 1) &&
       passes_by_value(index, 0, end + 1)) {
     std::vector<std::string> others;
     for (const Member& other : members_) {
@@ -256,8 +285,8 @@ bool ExpressionMutator::function_name(std::size_t index) {
   const auto known =
       std::ranges::find(kFunctions, std::string_view(code_.at(index).text), &Function::name);
   if (known == kFunctions.end()) return false;
-  const int number =
-      mutants_.add(MutantKind::function, index, code_.at(index).text, std::string(known->other));
+  const int number = mutants_.add_alone(MutantKind::function, index, code_.at(index).text,
+                                        std::string(known->other));
   edits_.replace(index, fmt::format("rooflab_variants::{}({})", known->object, number));
   return true;
 }
@@ -265,8 +294,8 @@ bool ExpressionMutator::function_name(std::size_t index) {
 /// A variable: another one of its type.
 void ExpressionMutator::name(std::size_t index, std::size_t first, std::size_t last) {
   const Variable* const variable = scopes_.find(code_.at(index).text);
-  const bool may = variable != nullptr && braces_ == 0 && index < last &&
-                   !is_changed(index, index + 1) && passes_by_value(index, first, index + 1);
+  const bool may = variable != nullptr && index < last && !is_changed(index, index + 1) &&
+                   passes_by_value(index, first, index + 1);
   if (!may) return;
   constexpr std::size_t kMost = 8;
   std::vector<std::string> others = scopes_.others_like(*variable);
@@ -277,7 +306,7 @@ void ExpressionMutator::name(std::size_t index, std::size_t first, std::size_t l
 void ExpressionMutator::pick(std::size_t first, std::size_t last,
                              const std::vector<std::string>& others) {
   const std::string written = code_.spelling(first, last + 1);
-  const int number = mutants_.next();
+  const int number = mutants_.begin_place();
   std::string alternatives;
   for (const std::string& other : others) {
     mutants_.add(MutantKind::name, first, written, other);
@@ -294,9 +323,10 @@ void ExpressionMutator::number(std::size_t index) {
   if (is_hexadecimal || (braces_ > 0 && !is_real)) return;
   const bool is_subscript_of_type = index > 0 && code_.is(index - 1, "<");
   if (is_subscript_of_type && code_.is(index + 1, ">")) return;
-  const int first = mutants_.next();
+  const int first = mutants_.begin_place();
   for (const char* after : {"{} + 1", "{} - 1", "2 * {}", "{} / 2", "-{}"}) {
-    mutants_.add(MutantKind::number, index, token.text, fmt::format(fmt::runtime(after), token.text));
+    mutants_.add(MutantKind::number, index, token.text,
+                 fmt::format(fmt::runtime(after), token.text));
   }
   mutants_.add(MutantKind::number, index, token.text, "0");
   mutants_.add(MutantKind::number, index, token.text, "1");
@@ -307,8 +337,8 @@ void ExpressionMutator::number(std::size_t index) {
 void ExpressionMutator::sign(std::size_t index, std::size_t first) {
   const auto known =
       std::ranges::find(kSignsAndObjects, std::string_view(code_.at(index).text), &Operator::sign);
-  if (known == kSignsAndObjects.end() || braces_ > 0 || !is_binary(index, first)) return;
-  const int number = mutants_.next();
+  if (known == kSignsAndObjects.end() || !is_binary(index, first)) return;
+  const int number = mutants_.begin_place();
   for (const std::string_view after : known->alternatives) {
     mutants_.add(known->kind, index, std::string(known->sign), std::string(after));
   }
@@ -354,8 +384,7 @@ bool ExpressionMutator::passes_by_value(std::size_t index, std::size_t first,
   if (index == first) return true;
   const CodeToken& before = code_.at(index - 1);
   const CodeToken& next = code_.at(behind);
-  const bool is_argument =
-      (before.is("(") || before.is(",")) && (next.is(")") || next.is(","));
+  const bool is_argument = (before.is("(") || before.is(",")) && (next.is(")") || next.is(","));
   if (!is_argument) return true;
   int depth = 0;
   for (std::size_t i = index; i-- > first;) {
@@ -368,8 +397,8 @@ bool ExpressionMutator::passes_by_value(std::size_t index, std::size_t first,
     if (function.is(">>>")) return true;
     // A declaration's constructor: dim3 grid(n).
     const bool is_declared = i > 1 && code_.at(i - 2).is("dim3");
-    return !function.is_word() || is_declared || takes_values(function.text) ||
-           function.is("if") || function.is("while") || function.is("for");
+    return !function.is_word() || is_declared || takes_values(function.text) || function.is("if") ||
+           function.is("while") || function.is("for");
   }
   return true;
 }
@@ -380,14 +409,15 @@ void ExpressionMutator::exchanges(std::size_t first, std::size_t last) {
     const bool is_index = code_.at(i).is_word() && code_.is(i + 1, "*") &&
                           code_.at(i + 2).is_word() && code_.is(i + 3, "+") &&
                           code_.at(i + 4).is_word() && scopes_.find(code_.at(i).text) != nullptr &&
-                          scopes_.find(code_.at(i + 4).text) != nullptr &&
-                          !code_.is(i + 5, "*") && !code_.is(i + 5, "[") && !code_.is(i + 5, "(");
+                          scopes_.find(code_.at(i + 4).text) != nullptr && !code_.is(i + 5, "*") &&
+                          !code_.is(i + 5, "[") && !code_.is(i + 5, "(");
     const bool is_part = i > first && (code_.is(i - 1, ".") || code_.is(i - 1, "*") ||
                                        code_.is(i - 1, "/") || code_.is(i - 1, "%"));
-    if (!is_index || is_part || braces_ > 0) continue;
+    if (!is_index || is_part) continue;
     const std::string one = code_.at(i).text, other = code_.at(i + 4).text;
-    const int number = mutants_.add(MutantKind::exchange, i, code_.spelling(i, i + 5),
-                                    fmt::format("{} * {} + {}", other, code_.at(i + 2).text, one));
+    const int number =
+        mutants_.add_alone(MutantKind::exchange, i, code_.spelling(i, i + 5),
+                           fmt::format("{} * {} + {}", other, code_.at(i + 2).text, one));
     edits_.wrap(i, i, call("pick", number), ", " + other + ")");
     edits_.wrap(i + 4, i + 4, call("pick", number), ", " + one + ")");
   }
@@ -401,7 +431,8 @@ void ExpressionMutator::mutate_conjuncts(std::size_t first, std::size_t last) {
       i = code_.partner(i);
       continue;
     }
-    if (code_.is(i, "||") || code_.is(i, "?") || code_.is(i, ":")) return;
+    if (code_.is(i, "?")) last = i;
+    if (code_.is(i, "||") || code_.is(i, ":") || code_.is(i, ",")) return;
     if (!code_.is(i, "&&")) continue;
     parts.emplace_back(begin, i);
     begin = i + 1;
@@ -410,9 +441,33 @@ void ExpressionMutator::mutate_conjuncts(std::size_t first, std::size_t last) {
   parts.emplace_back(begin, last);
   for (const auto& [from, to] : parts) {
     if (from >= to) return;
-    const int number = mutants_.add(MutantKind::conjunct, from, code_.spelling(from, to), "");
+    const int number = mutants_.add_alone(MutantKind::conjunct, from, code_.spelling(from, to), "");
     edits_.wrap(from, to - 1, fmt::format("(rooflab_variants::is({}) || (", number), "))");
   }
+}
+
+void ExpressionMutator::mutate_scale(std::size_t first, std::size_t last) {
+  if (first >= last || code_.is(first, "{")) return;
+  constexpr std::size_t kMost = 7;
+  std::vector<std::string> factors = scopes_.numbers();
+  for (const Member& member : members_) {
+    const Variable* const object = scopes_.find(member.object);
+    const bool is_pointer = object == nullptr || object->type.find('*') != std::string::npos;
+    if (!is_pointer) factors.push_back(member.object + "." + member.name);
+  }
+  if (factors.size() > kMost) factors.resize(kMost);
+  if (factors.empty()) return;
+  const int number = mutants_.begin_place();
+  std::string alternatives;
+  const std::string written = code_.spelling(first, last);
+  constexpr std::size_t kLongest = 40;
+  const std::string before = written.size() > kLongest ? "the value" : written;
+  for (const std::string& factor : factors) {
+    mutants_.add(MutantKind::scale, first, before, "* " + factor);
+    mutants_.add(MutantKind::scale, first, before, "/ " + factor);
+    alternatives += ", " + factor;
+  }
+  edits_.wrap(first, last - 1, call("scaled", number), alternatives + ")");
 }
 
 std::size_t ExpressionMutator::behind_template_arguments(std::size_t begin) const {

@@ -17,16 +17,23 @@ class MutantList {
  public:
   explicit MutantList(const Code& code) : code_(code) {}
 
-  /// The number that the next mutant gets.
-  int next() const { return static_cast<int>(mutants_.size()) + 1; }
+  /// Numbers of one place: those behind the next multiple of 16, of which it has at most 15.
+  /// @return the first of them, which the next mutant gets
+  int begin_place();
+  int places() const { return next_ / kOfAPlace + 1; }
   /// @param place the token that is changed
+  /// @return its number
   int add(MutantKind kind, std::size_t place, std::string before, std::string after);
+  /// The only one of its place.
+  int add_alone(MutantKind kind, std::size_t place, std::string before, std::string after);
   void add_any_value(std::size_t place, std::string before);
   std::vector<Mutant> take() { return std::move(mutants_); }
 
  private:
+  static constexpr int kOfAPlace = 16;
   const Code& code_;
   std::vector<Mutant> mutants_;
+  int next_ = 0;
 };
 
 /// Changes operators, numbers and names of expressions.
@@ -37,7 +44,9 @@ class ExpressionMutator {
 
   /// Of the tokens from `first` to before `last`.
   void mutate(std::size_t first, std::size_t last);
-  /// Parts of a condition that && joins may be left out.
+  /// A result may want a factor or a divisor that is at hand.
+  void mutate_scale(std::size_t first, std::size_t last);
+  /// Parts of a condition that && joins may be left out; it may stand before a ?.
   void mutate_conjuncts(std::size_t first, std::size_t last);
   /// Members that the function uses, by the text of their object: found once for each function.
   void note_members(std::size_t first, std::size_t last);

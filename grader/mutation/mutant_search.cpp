@@ -88,11 +88,33 @@ class Search {
     };
     hold(result_.parameters, 1);
     for (const Values& parameters : tools_.cases) hold(parameters, 0);
+    keep_best_elsewhere(attempts);
     for (const Attempt& attempt : attempts) {
       RightMutant& right = result_.right.emplace_back();
       for (const std::size_t i : attempt.mutants) right.mutants.push_back(mutants_[i]);
       right.value = attempt.choice.value;
     }
+  }
+
+  /// Those that make the most of the other cases right. A number that is right for some cases alone
+  /// was made for them.
+  void keep_best_elsewhere(std::vector<Attempt>& attempts) const {
+    if (attempts.empty() || tools_.others.empty()) return;
+    std::vector<Choice> choices;
+    for (const Attempt& attempt : attempts) choices.push_back(attempt.choice);
+    std::vector<std::size_t> right(attempts.size());
+    for (const Values& parameters : tools_.others) {
+      const std::vector<Tried> tried = tools_.call(parameters, 0, choices);
+      for (std::size_t i = 0; i < tried.size(); ++i) right[i] += tried[i].is_right() ? 1 : 0;
+    }
+    const std::size_t most = *std::ranges::max_element(right);
+    std::vector<Attempt> best;
+    for (std::size_t i = 0; i < attempts.size(); ++i) {
+      const bool is_number = mutants_[attempts[i].mutants.front()].kind == MutantKind::number;
+      const bool is_made_for_some = is_number && right[i] < tools_.others.size();
+      if (right[i] == most && !is_made_for_some) best.push_back(std::move(attempts[i]));
+    }
+    attempts = std::move(best);
   }
 
   /// Numbers of the file: where one of them alone is wrong, its right value is where a result is no
@@ -139,9 +161,9 @@ class Search {
     constexpr double kEnough = 0.9;
     std::vector<std::pair<Attempt, Tried>> better;
     for (const auto& single : singles_) {
-      const bool is_better = single.second.is_sound &&
-                             static_cast<double>(single.second.wrong) <=
-                                 kEnough * static_cast<double>(itself_.wrong);
+      const bool is_better =
+          single.second.is_sound &&
+          static_cast<double>(single.second.wrong) <= kEnough * static_cast<double>(itself_.wrong);
       if (is_better) better.push_back(single);
     }
     std::ranges::stable_sort(better, {}, [](const auto& single) { return single.second.wrong; });

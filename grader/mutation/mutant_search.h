@@ -22,8 +22,8 @@ struct Choice {
 struct Tried {
   bool is_sound = false;    ///< it returned, and nothing was found in it
   std::uint64_t wrong = 0;  ///< elements or results, of a sound one
-  /// How far off a certain one of them is, in its tolerance, with its sign: the same one in all calls
-  /// of a problem.
+  /// How far off a certain one of them is, in its tolerance, with its sign: the same one in all
+  /// calls of a problem.
   double error = 0;
 
   bool is_right() const { return is_sound && wrong == 0; }
@@ -34,6 +34,8 @@ struct SearchTools {
   std::vector<Values> candidates;
   /// Parameters of all cases that have to be right.
   std::vector<Values> cases;
+  /// Of other cases, of which as many as possible should be right.
+  std::vector<Values> others;
   /// Calls the file with each choice. Fewer results where there was no time for all.
   std::function<std::vector<Tried>(const Values& parameters, int draw,
                                    const std::vector<Choice>& choices)>

@@ -25,7 +25,8 @@ struct PretendFile {
     tools.call = [this](const Values& parameters, int draw, const std::vector<Choice>& choices) {
       std::vector<Tried> tried;
       for (const Choice& choice : choices) {
-        const double off = error(choice, std::get<std::int64_t>(parameters.at("size"))) * (1 + draw);
+        const double off =
+            error(choice, std::get<std::int64_t>(parameters.at("size"))) * (1 + draw);
         const bool is_right = std::abs(off) < 1e-6;
         const auto wrong = static_cast<std::uint64_t>(std::ceil(std::abs(off)));
         tried.push_back({.is_sound = true, .wrong = is_right ? 0 : wrong, .error = off});
@@ -42,8 +43,9 @@ Mutant mutant(int number, MutantKind kind, std::uint32_t line) {
 }
 
 TEST(MutantSearch, FindsTheOneThatIsRight) {
-  const PretendFile file{{mutant(1, MutantKind::left_out, 3), mutant(2, MutantKind::comparison, 5)},
-                         [](const Choice& choice, std::int64_t) { return choice.first == 2 ? 0 : 7; }};
+  const PretendFile file{
+      {mutant(1, MutantKind::left_out, 3), mutant(2, MutantKind::comparison, 5)},
+      [](const Choice& choice, std::int64_t) { return choice.first == 2 ? 0 : 7; }};
   const SearchResult result = find_right_mutants(file.mutants, file.tools());
   ASSERT_EQ(result.right.size(), 1u);
   EXPECT_EQ(result.right.front().mutants.front().line, 5u);
@@ -105,17 +107,17 @@ TEST(MutantSearch, FindsTwoMistakesOfWhichEachMakesSomeOfItWrong) {
 TEST(MutantSearch, ManyPlacesAreNoCause) {
   std::vector<Mutant> mutants;
   for (int i = 1; i <= 9; ++i) mutants.push_back(mutant(i, MutantKind::comparison, 10u + i));
-  const PretendFile file{mutants, [](const Choice& choice, std::int64_t) {
-                           return choice.first != 0 ? 0 : 7;
-                         }};
+  const PretendFile file{
+      mutants, [](const Choice& choice, std::int64_t) { return choice.first != 0 ? 0 : 7; }};
   const SearchResult result = find_right_mutants(file.mutants, file.tools());
   EXPECT_EQ(result.right.size(), 9u);
   EXPECT_TRUE(best_of(result).empty());
 }
 
 TEST(MutantWords, NameTheOperationAndWhatWouldBeRight) {
-  const PretendFile file{{mutant(1, MutantKind::comparison, 3)},
-                         [](const Choice& choice, std::int64_t) { return choice.first == 1 ? 0 : 7; }};
+  const PretendFile file{
+      {mutant(1, MutantKind::comparison, 3)},
+      [](const Choice& choice, std::int64_t) { return choice.first == 1 ? 0 : 7; }};
   const SearchResult result = find_right_mutants(file.mutants, file.tools());
   const OperationWords words = words_of(result, best_of(result), 1);
   EXPECT_EQ(words.message, "the comparison `<` makes it wrong: with `<=` all results are right");

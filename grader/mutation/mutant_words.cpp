@@ -16,8 +16,10 @@ struct Phrase {
 
 std::string with_side(const Mutant& mutant) {
   const std::string& after = mutant.after;
-  if (after == "the left side alone") return fmt::format("without what is right of `{}`", mutant.before);
-  if (after == "the right side alone") return fmt::format("without what is left of `{}`", mutant.before);
+  if (after == "the left side alone")
+    return fmt::format("without what is right of `{}`", mutant.before);
+  if (after == "the right side alone")
+    return fmt::format("without what is left of `{}`", mutant.before);
   if (after == "the sides exchanged") return "with its two sides exchanged";
   if (after == "one more") return "with 1 more";
   if (after == "one less") return "with 1 less";
@@ -31,9 +33,9 @@ Phrase phrase_of(const Mutant& mutant, double value) {
     case MutantKind::comparison:
       return {fmt::format("the comparison `{}`", before), fmt::format("with `{}`", mutant.after)};
     case MutantKind::number:
-      return {fmt::format("the number `{}`", before),
-              mutant.is_any_value ? fmt::format("with about {:.6g}", value)
-                                  : fmt::format("with `{}`", mutant.after)};
+      return {fmt::format("the number `{}`", before), mutant.is_any_value
+                                                          ? fmt::format("with about {:.6g}", value)
+                                                          : fmt::format("with `{}`", mutant.after)};
     case MutantKind::name:
       return {fmt::format("`{}`", before), fmt::format("with `{}` in its place", mutant.after)};
     case MutantKind::exchange:
@@ -43,6 +45,10 @@ Phrase phrase_of(const Mutant& mutant, double value) {
       return {fmt::format("the operation `{}`", before), with_side(mutant)};
     case MutantKind::update:
       return {fmt::format("the assignment `{}`", before), fmt::format("with `{}`", mutant.after)};
+    case MutantKind::scale:
+      return {fmt::format("{} lacks a factor, which",
+                          before == "the value" ? before : fmt::format("`{}`", before)),
+              fmt::format("with `{}` behind it", mutant.after)};
     case MutantKind::function:
       return {fmt::format("the function `{}`", before), fmt::format("with {}", mutant.after)};
     case MutantKind::condition:
@@ -69,6 +75,7 @@ std::string question_of(MutantKind kind) {
       return "say in words what each name of this line counts, and which of them is meant";
     case MutantKind::arithmetic:
     case MutantKind::update:
+    case MutantKind::scale:
     case MutantKind::function:
       return "work out this line by hand for the smallest problem, and compare with the formula";
     case MutantKind::condition:
@@ -113,24 +120,23 @@ OperationWords words_of(const SearchResult& result, const std::vector<RightMutan
   } else {
     const Mutant& other = first.mutants.back();
     const Phrase second = phrase_of(other, first.value);
-    words.message =
-        fmt::format("two operations make it wrong: {} in line {} and {} in line {}; {}, and {}, {}",
-                    phrase.wrong, mutant.line, second.wrong, other.line, phrase.instead,
-                    second.instead, right);
+    words.message = fmt::format(
+        "two operations make it wrong: {} in line {} and {} in line {}; {}, and {}, {}",
+        phrase.wrong, mutant.line, second.wrong, other.line, phrase.instead, second.instead, right);
     words.label = "one of the two";
   }
-  words.evidence.push_back(
-      fmt::format("found by running the file with {} changes, one after the other; this one holds "
-                  "with other inputs and in {}",
-                  result.tried, cases == 1 ? "the case itself, too" : fmt::format("all {} cases of its group, too", cases)));
+  words.evidence.push_back(fmt::format(
+      "found by running the file with {} changes, one after the other; this one holds "
+      "with other inputs and in {}",
+      result.tried,
+      cases == 1 ? "the case itself, too" : fmt::format("all {} cases of its group, too", cases)));
   for (const std::uint32_t line : lines_of(best)) {
     if (line == mutant.line) continue;
-    const auto other = std::ranges::find(best, line, [](const RightMutant& each) {
-      return each.mutants.front().line;
-    });
+    const auto other = std::ranges::find(
+        best, line, [](const RightMutant& each) { return each.mutants.front().line; });
     const Phrase same = phrase_of(other->mutants.front(), other->value);
-    words.evidence.push_back(fmt::format("a change in line {} does the same: {} instead of {}", line,
-                                         same.instead, same.wrong));
+    words.evidence.push_back(fmt::format("a change in line {} does the same: {} instead of {}",
+                                         line, same.instead, same.wrong));
   }
   return words;
 }

@@ -17,6 +17,7 @@ enum class MutantKind : std::uint8_t {
   exchange,    ///< two names in each other's place
   arithmetic,  ///< another operator, or an operand left out
   update,      ///< `=` for `+=`
+  scale,       ///< a factor or a divisor more
   function,    ///< fminf for fmaxf
   condition,   ///< a condition that holds always, never, or the other way round
   conjunct,    ///< a part of a condition left out

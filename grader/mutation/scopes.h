@@ -25,6 +25,8 @@ class Scopes {
 
   /// The innermost of this name; nullptr when there is none.
   const Variable* find(std::string_view name) const;
+  /// Those that hold a number, floating-point ones first, of each the latest first.
+  std::vector<std::string> numbers() const;
   /// Others of the same type, the latest first.
   std::vector<std::string> others_like(const Variable& variable) const;
 

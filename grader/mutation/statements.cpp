@@ -16,14 +16,14 @@ bool is_one_of(const CodeToken& token, const std::array<std::string_view, count>
 }
 
 /// Words that begin what is no statement of the program's run.
-constexpr std::array<std::string_view, 11> kNotRun{
-    "constexpr", "static_assert", "using",  "typedef", "struct", "enum",
-    "asm",       "__asm__",       "extern", "union",   "class"};
+constexpr std::array<std::string_view, 11> kNotRun{"constexpr", "static_assert", "using", "typedef",
+                                                   "struct",    "enum",          "asm",   "__asm__",
+                                                   "extern",    "union",         "class"};
 constexpr std::array<std::string_view, 8> kQualifiers{
     "const", "static", "volatile", "unsigned", "signed", "register", "typename", "__shared__"};
-constexpr std::array<std::string_view, 12> kNoType{"return", "else",  "goto",   "case",
-                                                   "new",    "delete", "throw", "break",
-                                                   "continue", "default", "if",  "do"};
+constexpr std::array<std::string_view, 12> kNoType{"return",   "else",    "goto",  "case",
+                                                   "new",      "delete",  "throw", "break",
+                                                   "continue", "default", "if",    "do"};
 
 /// Of types such as "long long int".
 constexpr std::array<std::string_view, 5> kOfSeveralWords{"long", "short", "int", "char", "double"};
@@ -58,7 +58,8 @@ StatementMutator::StatementMutator(const Code& code, const std::vector<std::uint
 MutableSource StatementMutator::run() {
   top_level(0, code_.size());
   for (const auto& [token, text] : moved_) edits_.put_before(token, text);
-  return {.text = fmt::format("#include \"{}\"\n#line 1\n{}", kVariantHeader, edits_.text()),
+  return {.text = fmt::format("#define ROOFLAB_PLACES {}\n#include \"{}\"\n#line 1\n{}",
+                              mutants_.places(), kVariantHeader, edits_.text()),
           .mutants = mutants_.take()};
 }
 
@@ -167,7 +168,7 @@ StatementMutator::Statement StatementMutator::statement(std::size_t first, std::
     return whole;
   }
   if (token.is("return") || token.is("throw")) {
-    if (token.is("return")) expressions_.mutate(first + 1, end);
+    if (token.is("return")) value(first + 1, end);
     return whole;
   }
   if (token.is(";") || is_one_of(token, kNoType)) return whole;
@@ -188,7 +189,7 @@ std::size_t StatementMutator::branch(std::size_t first, std::size_t last) {
     expressions_.mutate_conjuncts(open + 1, close);
     if (code_.is(first, "if")) {
       const std::string written = code_.spelling(open + 1, close);
-      const int number = mutants_.add(MutantKind::condition, open + 1, written, "true");
+      const int number = mutants_.add_alone(MutantKind::condition, open + 1, written, "true");
       mutants_.add(MutantKind::condition, open + 1, written, "false");
       mutants_.add(MutantKind::condition, open + 1, written, "its opposite");
       edits_.wrap(open + 1, close - 1,
@@ -220,7 +221,13 @@ void StatementMutator::loop_header(std::size_t open) {
   if (!declaration(open + 1, start)) expressions_.mutate(open + 1, start);
   expressions_.mutate(start + 1, condition);
   expressions_.mutate_conjuncts(start + 1, condition);
-  if (condition < close) expressions_.mutate(condition + 1, close);
+  if (condition >= close) return;
+  expressions_.mutate(condition + 1, close);
+  const std::size_t step = condition + 3;
+  if (!code_.is(condition + 2, "+=") || step >= close || code_.is(step + 1, ",")) return;
+  const std::string written = code_.spelling(step, close);
+  const int number = mutants_.add_alone(MutantKind::scale, step, written, "* gridDim.x");
+  edits_.wrap(step, close - 1, fmt::format("rooflab_variants::of_grid({}, ", number), ")");
 }
 
 /// A declaration of variables, which are known from then on. False where it is none.
@@ -245,7 +252,8 @@ bool StatementMutator::declaration(std::size_t first, std::size_t end) {
     while (is_one_of(code_.at(i - 1), kOfSeveralWords) && is_one_of(code_.at(i), kOfSeveralWords)) {
       type += " " + code_.at(i++).text;
     }
-    while (code_.is(i, "::") || (code_.is(i, "<") && expressions_.behind_template_arguments(i) != i)) {
+    while (code_.is(i, "::") ||
+           (code_.is(i, "<") && expressions_.behind_template_arguments(i) != i)) {
       const std::size_t behind =
           code_.is(i, "::") ? i + 2 : expressions_.behind_template_arguments(i);
       type += code_.spelling(i, behind);
@@ -253,7 +261,8 @@ bool StatementMutator::declaration(std::size_t first, std::size_t end) {
     }
     if (code_.is(i, "const")) ++i;
   }
-  while (code_.is(i, "*") || code_.is(i, "&") || code_.is(i, "const") || code_.is(i, "__restrict__")) {
+  while (code_.is(i, "*") || code_.is(i, "&") || code_.is(i, "const") ||
+         code_.is(i, "__restrict__")) {
     if (code_.is(i, "*")) type += " *";
     if (code_.is(i, "&")) is_shared = true;  // a reference: nothing but a variable fits
     ++i;
@@ -263,7 +272,8 @@ bool StatementMutator::declaration(std::size_t first, std::size_t end) {
                        (is_one_of(code_.at(i + 1), kBehindName) || i + 1 == end);
   if (!is_name) return false;
   if (is_shared) {
-    scopes_.declare({.name = code_.at(i).text, .type = "shared " + type + code_.spelling(i + 1, end)});
+    scopes_.declare(
+        {.name = code_.at(i).text, .type = "shared " + type + code_.spelling(i + 1, end)});
     return true;
   }
   declarators(i, end, type, is_constant);
@@ -281,7 +291,8 @@ void StatementMutator::declarators(std::size_t name, std::size_t end, const std:
     }
     std::size_t next = i;
     while (next < end && !code_.is(next, ",")) {
-      if (code_.is(next, "(") || code_.is(next, "[") || code_.is(next, "{")) next = code_.partner(next);
+      if (code_.is(next, "(") || code_.is(next, "[") || code_.is(next, "{"))
+        next = code_.partner(next);
       ++next;
     }
     next = std::min(next, end);
@@ -302,7 +313,16 @@ void StatementMutator::initialiser(std::size_t first, std::size_t last, bool is_
     may_change = token.is_word() && (scopes_.find(token.text) != nullptr || token.is("threadIdx") ||
                                      token.is("blockIdx") || code_.is(i + 1, "("));
   }
-  if (may_change) expressions_.mutate(first, last);
+  if (!may_change) return;
+  expressions_.mutate(first, last);
+  expressions_.mutate_conjuncts(first, last);
+}
+
+/// What a function returns or a statement stores.
+void StatementMutator::value(std::size_t first, std::size_t last) {
+  expressions_.mutate(first, last);
+  expressions_.mutate_conjuncts(first, last);
+  expressions_.mutate_scale(first, last);
 }
 
 /// A call or an assignment.
@@ -311,9 +331,9 @@ StatementMutator::Statement StatementMutator::expression(std::size_t first, std:
   update(first, end);
   const std::string written = code_.spelling(first, end + 1);
   constexpr std::size_t kLongest = 60;
-  const int number =
-      mutants_.add(MutantKind::left_out, first,
-                   written.size() > kLongest ? written.substr(0, kLongest) + "…" : written, "");
+  const int number = mutants_.add_alone(
+      MutantKind::left_out, first,
+      written.size() > kLongest ? written.substr(0, kLongest) + "…" : written, "");
   edits_.wrap(first, end, fmt::format("{{ if (!rooflab_variants::is({})) ", number), " }");
   return {first, end + 1, true};
 }
@@ -332,7 +352,11 @@ void StatementMutator::update(std::size_t first, std::size_t end) {
     for (std::size_t k = i + 1; k < end; ++k) {
       if (!function_of(code_.at(k).text).empty()) return;  // a = b = c
     }
-    const int number = mutants_.next();
+    expressions_.mutate_conjuncts(i + 1, end);
+    const bool is_result =
+        code_.is(i - 1, "]") || (i > first + 1 && (code_.is(i - 2, ".") || code_.is(i - 2, "->")));
+    if (sign == "=" && is_result) expressions_.mutate_scale(i + 1, end);
+    const int number = mutants_.begin_place();
     for (const std::string_view other : others_than(sign)) {
       mutants_.add(MutantKind::update, i, sign, std::string(other));
     }
@@ -351,8 +375,8 @@ void StatementMutator::exchange_neighbours(const std::vector<Statement>& stateme
     const Statement& other = statements[i + 1];
     if (!one.may_move || !other.may_move) continue;
     const int number =
-        mutants_.add(MutantKind::order, one.first, code_.spelling(one.first, one.behind),
-                     code_.spelling(other.first, other.behind));
+        mutants_.add_alone(MutantKind::order, one.first, code_.spelling(one.first, one.behind),
+                           code_.spelling(other.first, other.behind));
     moved_.emplace_back(one.first, fmt::format("{{ if (rooflab_variants::is({})) {} }} ", number,
                                                edits_.joined(other.first, other.behind)));
     guards.emplace_back(i + 1, fmt::format("{{ if (!rooflab_variants::is({})) ", number));

@@ -41,6 +41,7 @@ class StatementMutator {
   bool declaration(std::size_t first, std::size_t end);
   void declarators(std::size_t name, std::size_t end, const std::string& type, bool is_constant);
   void initialiser(std::size_t first, std::size_t last, bool is_constant);
+  void value(std::size_t first, std::size_t last);
   Statement expression(std::size_t first, std::size_t end);
   void update(std::size_t first, std::size_t end);
   void exchange_neighbours(const std::vector<Statement>& statements);

@@ -5,10 +5,11 @@ namespace {
 
 // Operators are replaced by pairs of operators around an object, `a < Relation(17) > b`: both have
 // the precedence of the one that stood there, so that nobody has to know where operands end.
-// Numbers of alternatives follow one another from an object's own number on, in the order of
-// kSignsAndObjects in expressions.cpp. The choice is volatile: a compiler that took it for the same all the
-// time would make a copy of each loop for each variant.
-constexpr std::string_view kHeader = R"cpp(#pragma once
+// Alternatives of a place have the numbers behind a multiple of 16, in the order of
+// kSignsAndObjects in expressions.cpp (grader/device/VARIANTS.md). They are read by a volatile
+// access: of a choice that stays the same, a compiler would make a copy of each loop for each
+// variant.
+constexpr std::string_view kHeader = R"header(#pragma once
 #include <cmath>
 #include <type_traits>
 #ifdef __CUDACC__
@@ -18,23 +19,31 @@ constexpr std::string_view kHeader = R"cpp(#pragma once
 #endif
 namespace rooflab_variants {
 struct Choice { int first; int second; double value; };
-static volatile Choice of_host;
+static Choice of_host;
 #ifdef __CUDACC__
-static __device__ volatile Choice rooflab_chosen_variant;
+// A byte for each place of the source: which of its alternatives is chosen.
+static __constant__ unsigned char rooflab_chosen_table[ROOFLAB_PLACES];
+static __constant__ double rooflab_chosen_value;
 #endif
+/// Which alternative of a place is chosen, whose numbers follow a multiple of 16; 0: what stands there.
+ROOFLAB_BOTH int at(int number) {
 #ifdef __CUDA_ARCH__
-#define ROOFLAB_CHOICE rooflab_chosen_variant
+  unsigned chosen;
+  asm volatile("ld.const.u8 %0, [%1];" : "=r"(chosen) : "l"(__cvta_generic_to_constant(&rooflab_chosen_table[number / 16])));
+  return static_cast<int>(chosen);
 #else
-#define ROOFLAB_CHOICE of_host
+  if (of_host.first / 16 == number / 16) return of_host.first % 16;
+  return of_host.second / 16 == number / 16 ? of_host.second % 16 : 0;
 #endif
-ROOFLAB_BOTH bool is(int number) { return ROOFLAB_CHOICE.first == number || ROOFLAB_CHOICE.second == number; }
-/// Which of `count` alternatives is chosen, or -1.
-ROOFLAB_BOTH int of(int number, int count) {
-  const int a = ROOFLAB_CHOICE.first - number;
-  if (a >= 0 && a < count) return a;
-  const int b = ROOFLAB_CHOICE.second - number;
-  return b >= 0 && b < count ? b : -1;
 }
+ROOFLAB_BOTH double any_value() {
+#ifdef __CUDA_ARCH__
+  return rooflab_chosen_value;
+#else
+  return of_host.value;
+#endif
+}
+ROOFLAB_BOTH bool is(int number) { return at(number) == number % 16; }
 #define ROOFLAB_MADE(R, expression) \
   if constexpr (requires { static_cast<R>(expression); }) return static_cast<R>(expression); else break
 #define ROOFLAB_OBJECT(Name, sign)                                                  \
@@ -54,7 +63,7 @@ ROOFLAB_OBJECT(Quotient, *)
 ROOFLAB_OBJECT(Remainder, *)
 #define ROOFLAB_RELATION(Name, sign, strict, mirrored)                              \
   template <class A, class B> ROOFLAB_BOTH bool operator>(Left##Name<A> l, B right) { \
-    switch (of(l.number, 2)) {                                                      \
+    switch (at(l.number) - 1) {                                                      \
       case 0: return l.left strict right;                                           \
       case 1: return l.left mirrored right;                                         \
     }                                                                               \
@@ -72,7 +81,7 @@ template <class A, class B> ROOFLAB_BOTH bool operator==(LeftUnequal<A> l, B rig
 }
 template <class A, class B> ROOFLAB_BOTH auto operator+(LeftSum<A> l, B right) {
   using R = decltype(l.left + right);
-  switch (of(l.number, 6)) {
+  switch (at(l.number) - 1) {
     case 0: ROOFLAB_MADE(R, l.left - right);
     case 1: ROOFLAB_MADE(R, l.left);
     case 2: ROOFLAB_MADE(R, right);
@@ -84,7 +93,7 @@ template <class A, class B> ROOFLAB_BOTH auto operator+(LeftSum<A> l, B right) {
 }
 template <class A, class B> ROOFLAB_BOTH auto operator+(LeftDifference<A> l, B right) {
   using R = decltype(l.left - right);
-  switch (of(l.number, 5)) {
+  switch (at(l.number) - 1) {
     case 0: ROOFLAB_MADE(R, l.left + right);
     case 1: ROOFLAB_MADE(R, l.left);
     case 2: ROOFLAB_MADE(R, right - l.left);
@@ -95,7 +104,7 @@ template <class A, class B> ROOFLAB_BOTH auto operator+(LeftDifference<A> l, B r
 }
 template <class A, class B> ROOFLAB_BOTH auto operator*(LeftProduct<A> l, B right) {
   using R = decltype(l.left * right);
-  switch (of(l.number, 7)) {
+  switch (at(l.number) - 1) {
     case 0: ROOFLAB_MADE(R, l.left + right);
     case 1: ROOFLAB_MADE(R, l.left);
     case 2: ROOFLAB_MADE(R, right);
@@ -108,7 +117,7 @@ template <class A, class B> ROOFLAB_BOTH auto operator*(LeftProduct<A> l, B righ
 }
 template <class A, class B> ROOFLAB_BOTH auto operator*(LeftQuotient<A> l, B right) {
   using R = decltype(l.left / right);
-  switch (of(l.number, 5)) {
+  switch (at(l.number) - 1) {
     case 0: ROOFLAB_MADE(R, l.left * right);
     case 1: ROOFLAB_MADE(R, l.left);
     case 2: if (l.left == A()) break; ROOFLAB_MADE(R, right / l.left);
@@ -119,7 +128,7 @@ template <class A, class B> ROOFLAB_BOTH auto operator*(LeftQuotient<A> l, B rig
 }
 template <class A, class B> ROOFLAB_BOTH auto operator*(LeftRemainder<A> l, B right) {
   using R = decltype(l.left % right);
-  switch (of(l.number, 2)) {
+  switch (at(l.number) - 1) {
     case 0: ROOFLAB_MADE(R, l.left / right);
     case 1: ROOFLAB_MADE(R, l.left);
   }
@@ -127,7 +136,7 @@ template <class A, class B> ROOFLAB_BOTH auto operator*(LeftRemainder<A> l, B ri
 }
 /// A number in the source; the last alternative is any value.
 template <class T> ROOFLAB_BOTH T number(int first, T x) {
-  switch (of(first, 8)) {
+  switch (at(first) - 1) {
     case 0: return static_cast<T>(x + 1);
     case 1: return static_cast<T>(x - 1);
     case 2: return static_cast<T>(x * 2);
@@ -135,20 +144,44 @@ template <class T> ROOFLAB_BOTH T number(int first, T x) {
     case 4: return static_cast<T>(-x);
     case 5: return static_cast<T>(0);
     case 6: return static_cast<T>(1);
-    case 7: return static_cast<T>(ROOFLAB_CHOICE.value);
+    case 7: return static_cast<T>(any_value());
   }
   return x;
 }
 /// Another value in place of one, where it has the same type.
-template <class A> ROOFLAB_BOTH A pick(int, A a) { return a; }
-template <class A, class B, class... More> ROOFLAB_BOTH A pick(int first, A a, B b, More... more) {
+template <class A> ROOFLAB_BOTH A picked(int, int, A a) { return a; }
+template <class A, class B, class... More> ROOFLAB_BOTH A picked(int chosen, int index, A a, B b, More... more) {
   if constexpr (std::is_same_v<A, B> || (std::is_integral_v<A> && std::is_integral_v<B>)) {
-    if (is(first)) return static_cast<A>(b);
+    if (chosen == index) return static_cast<A>(b);
   }
-  return pick(first + 1, a, more...);
+  return picked(chosen, index + 1, a, more...);
+}
+template <class A, class... More> ROOFLAB_BOTH A pick(int first, A a, More... more) {
+  return picked(at(first), 1, a, more...);
+}
+/// A value times or over others, by pairs of numbers.
+template <class A> ROOFLAB_BOTH A scaled_by(int, int, A a) { return a; }
+template <class A, class B, class... More> ROOFLAB_BOTH A scaled_by(int chosen, int index, A a, B b, More... more) {
+  if constexpr (std::is_arithmetic_v<A> && std::is_arithmetic_v<B>) {
+    if (chosen == index) return static_cast<A>(a * b);
+    if (chosen == index + 1 && b != B()) return static_cast<A>(a / b);
+  }
+  return scaled_by(chosen, index + 2, a, more...);
+}
+template <class A, class... More> ROOFLAB_BOTH A scaled(int first, A a, More... more) {
+  return scaled_by(at(first), 1, a, more...);
+}
+/// The step of a loop, for one block or for all of the grid.
+template <class A> ROOFLAB_BOTH A of_grid(int number, A step) {
+#ifdef __CUDA_ARCH__
+  if constexpr (std::is_integral_v<A>) {
+    if (is(number)) return static_cast<A>(step * gridDim.x);
+  }
+#endif
+  return step;
 }
 ROOFLAB_BOTH bool condition(int first, bool holds) {
-  switch (of(first, 3)) {
+  switch (at(first) - 1) {
     case 0: return true;
     case 1: return false;
     case 2: return !holds;
@@ -157,7 +190,7 @@ ROOFLAB_BOTH bool condition(int first, bool holds) {
 }
 #define ROOFLAB_UPDATE(name, sign, ...)                                             \
   template <class A, class B> ROOFLAB_BOTH void name(int first, A& a, B b) {        \
-    [[maybe_unused]] const int chosen = of(first, 2);                               \
+    [[maybe_unused]] const int chosen = at(first) - 1;                               \
     __VA_ARGS__                                                                     \
     a sign b;                                                                       \
   }
@@ -209,7 +242,7 @@ extern "C" __attribute__((visibility("default"), used)) inline void rooflab_choo
   rooflab_variants::of_host.second = second;
   rooflab_variants::of_host.value = value;
 }
-)cpp";
+)header";
 
 }  // namespace
 

@@ -60,7 +60,9 @@ struct RightResults {
     const auto number = [](const Value& value) {
       const double* const real = std::get_if<double>(&value);
       const std::int64_t* const whole = std::get_if<std::int64_t>(&value);
-      return real != nullptr ? *real : whole != nullptr ? static_cast<double>(*whole) : std::nan("");
+      return real != nullptr    ? *real
+             : whole != nullptr ? static_cast<double>(*whole)
+                                : std::nan("");
     };
     tried.error = number(found->second) - number(results.at(followed->name));
   }
@@ -76,7 +78,8 @@ struct RightResults {
       }
       if (!followed || followed->name != check.tensor) continue;
       const std::size_t i = followed->element;
-      if (i < check.got.size()) tried.error = (check.got[i] - check.expected[i]) / check.tolerance[i];
+      if (i < check.got.size())
+        tried.error = (check.got[i] - check.expected[i]) / check.tolerance[i];
     }
   }
 };
@@ -133,8 +136,28 @@ std::optional<BuiltMutants> build_mutants(const TaskScene& scene) {
 
 }  // namespace
 
-std::optional<FoundCause> CaseRunner::find_operation(
-    const NumberedCase& numbered, const std::vector<const CaseSpec*>& of_group) const {
+/// Small public cases of other groups, in which the function does the same.
+std::vector<Values> CaseRunner::other_cases(const std::vector<const CaseSpec*>& group) const {
+  constexpr std::size_t kMost = 6;
+  std::vector<Values> others;
+  const auto function = [](const CaseSpec& spec) {
+    const auto found = spec.parameters.find("function");
+    return found == spec.parameters.end() ? Value{} : found->second;
+  };
+  for (const CaseSpec& spec : scene_.task().cases) {
+    const bool is_own = std::ranges::any_of(
+        group, [&](const CaseSpec* own) { return own->parameters == spec.parameters; });
+    const bool may = !spec.hidden && !spec.late_inputs && is_whole(spec) &&
+                     (scene_.task().kind == TaskKind::values || is_small(spec)) &&
+                     function(spec) == function(*group.front());
+    if (may && !is_own && others.size() < kMost) others.push_back(spec.parameters);
+  }
+  return others;
+}
+
+std::optional<FoundCause> CaseRunner::find_operation(const NumberedCase& numbered,
+                                                     const std::vector<const CaseSpec*>& of_group,
+                                                     bool checked) const {
   const bool is_values = scene_.task().kind == TaskKind::values;
   std::vector<const CaseSpec*> group = of_group;
   std::erase_if(group, [](const CaseSpec* spec) {
@@ -144,8 +167,8 @@ std::optional<FoundCause> CaseRunner::find_operation(
                    !numbered.spec.hidden && is_whole(numbered.spec);
   if (!may) return std::nullopt;
   scene_.tools.progress(scene_.task().id + ": looking for the operation");
-  const std::vector<Values> candidates = is_values ? std::vector<Values>{numbered.spec.parameters}
-                                                   : smaller_problems(numbered.spec);
+  const std::vector<Values> candidates =
+      is_values ? std::vector<Values>{numbered.spec.parameters} : smaller_problems(numbered.spec);
   const auto built = build_mutants(scene_);
   if (!built) return std::nullopt;
   std::map<std::pair<std::string, int>, RightResults> known;
@@ -155,8 +178,9 @@ std::optional<FoundCause> CaseRunner::find_operation(
     RightResults& right = place->second;
     CaseSpec drawn = numbered.spec;
     drawn.parameters = parameters;
-    right.problem = is_values ? Problem{parameters, {}}
-                              : problem_of(drawn, numbered.spec.name + ", operation " + std::to_string(draw));
+    right.problem =
+        is_values ? Problem{parameters, {}}
+                  : problem_of(drawn, numbered.spec.name + ", operation " + std::to_string(draw));
     if (is_values) {
       right.results = expected_at(parameters).value_or(Values{});
     } else {
@@ -170,7 +194,7 @@ std::optional<FoundCause> CaseRunner::find_operation(
     if (is_values && right.results.empty()) return std::vector<Tried>();
     RunRequest request = small_request(right.problem, numbered);
     request.library = built->library;
-    request.variants_checked = false;
+    request.variants_checked = checked;
     for (const Choice& choice : choices) {
       if (most > 0 && request.variants.size() >= most) break;
       request.variants.push_back({choice.first, choice.second, choice.value});
@@ -179,9 +203,10 @@ std::optional<FoundCause> CaseRunner::find_operation(
     const RunOutcome outcome = scene_.tools.device.run(request);
     if (most == 0 && !outcome.variant_calls.empty()) {
       constexpr double kMostInstructions = 2e7, kOfACall = 2e4;
-      most = 1 + static_cast<std::size_t>(
-          kMostInstructions /
-          (kOfACall + static_cast<double>(outcome.variant_calls.front().warp_instructions)));
+      most = 1 +
+             static_cast<std::size_t>(
+                 kMostInstructions /
+                 (kOfACall + static_cast<double>(outcome.variant_calls.front().warp_instructions)));
     }
     std::vector<Tried> tried;
     for (const VariantCall& each : outcome.variant_calls) tried.push_back(right.judge(each));
@@ -190,6 +215,7 @@ std::optional<FoundCause> CaseRunner::find_operation(
   mutation::SearchTools tools;
   tools.candidates = candidates;
   for (const CaseSpec* spec : group) tools.cases.push_back(spec->parameters);
+  tools.others = other_cases(group);
   tools.call = call;
   const auto own = std::ranges::find(scene_.built.files, scene_.task().file, &NamedFile::name);
   const mutation::Code code(own->submitted.text);

@@ -152,6 +152,10 @@ void ControlSession::dispatch(std::uint32_t operation, wire::Reader& reader, wir
     case ControlOperation::keep_for_variants:
       device_.keep_for_variants();
       return;
+    case ControlOperation::work_since_mark:
+      writer.put(protocol::CallWork{.of_budget = device_.since_mark().work,
+                                    .host_calls = device_.since_mark().host_calls});
+      return;
     case ControlOperation::begin_variant: {
       const auto limits = reader.get<protocol::VariantLimits>();
       device_.begin_variant(limits, contents_from(reader));

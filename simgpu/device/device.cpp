@@ -114,6 +114,7 @@ void Device::begin_variant(const protocol::VariantLimits& limits,
   launches_.take_output();
   launches_.heap().release_since_kept();
   streams_.host_waited_for_all();
+  streams_.forget_host_sources();
   allocations_.begin_independent_call(limits.follows_failure != 0);
   modules_.restore_variables();
   if (limits.is_checked != 0 && !options_.checkers) mark_all_written();

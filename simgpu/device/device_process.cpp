@@ -329,6 +329,11 @@ void DeviceProcess::check_from_now_on(std::uint64_t instruction_budget,
 
 void DeviceProcess::keep_for_variants() { impl_->ask(ControlOperation::keep_for_variants); }
 
+protocol::CallWork DeviceProcess::work_since_mark() {
+  const auto reply = impl_->ask(ControlOperation::work_since_mark);
+  return wire::Reader(reply).get<protocol::CallWork>();
+}
+
 void DeviceProcess::begin_variant(const protocol::VariantLimits& limits,
                                   const std::vector<VariableContent>& variables) {
   wire::Writer writer;

@@ -86,6 +86,8 @@ class DeviceProcess {
   void check_from_now_on(std::uint64_t instruction_budget, std::uint64_t host_call_limit);
   /// Device::keep_for_variants().
   void keep_for_variants();
+  /// What has been done since mark().
+  protocol::CallWork work_since_mark();
   /// Device::begin_variant().
   void begin_variant(const protocol::VariantLimits& limits,
                      const std::vector<VariableContent>& variables);

@@ -13,6 +13,8 @@ namespace {
 constexpr std::size_t kMostModules = 4096;
 /// Each keeps a descriptor open, and a process may have 1024 of them.
 constexpr std::size_t kMostManagedVariables = 256;
+/// As much as constant memory has, and more.
+constexpr std::uint64_t kMostAssigned = std::uint64_t{1} << 20;
 constexpr std::size_t kMostBuiltCode = std::size_t{256} << 20;
 
 }  // namespace
@@ -111,8 +113,8 @@ void LoadedModules::assign(std::vector<VariableContent> contents) {
 void LoadedModules::write_assigned(const LoadedModule& module) {
   for (const auto& [name, symbol] : module.symbols) {
     for (const VariableContent& content : assigned_) {
-      const bool is_meant =
-          symbol.bytes >= content.bytes.size() && name.find(content.name) != std::string::npos;
+      const bool is_meant = symbol.bytes >= content.bytes.size() && symbol.bytes <= kMostAssigned &&
+                            name.find(content.name) != std::string::npos;
       if (!is_meant) continue;
       memory_.fill(symbol.address, 0, symbol.bytes);
       memory_.write(symbol.address, content.bytes);

@@ -148,8 +148,15 @@ enum class ControlOperation : std::uint32_t {
   record,    ///< replay::Wanted: of the launches from now on
   recorded,  ///< u64 size, and replay::Recorded as far as it fits; then collect_more
   keep_for_variants,
-  begin_variant,  ///< VariantLimits, then name and bytes of variables: Device::begin_variant()
+  work_since_mark,  ///< CallWork
+  begin_variant,    ///< VariantLimits, then name and bytes of variables: Device::begin_variant()
   count,
+};
+
+/// What has been done since the last mark.
+struct CallWork {
+  std::uint64_t of_budget = 0;   ///< by launches, of an instruction budget
+  std::uint64_t host_calls = 0;  ///< that count towards a limit of them
 };
 
 /// How a call of one of a library's variants is made.

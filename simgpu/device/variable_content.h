@@ -9,7 +9,8 @@ namespace simgpu {
 /// What the trusted side wants variables of a guest's modules to hold.
 struct VariableContent {
   std::string name;              ///< a part of theirs, as they are mangled
-  std::vector<std::byte> bytes;  ///< zeros are behind them; smaller variables are left alone
+  std::vector<std::byte> bytes;  ///< zeros are behind them; smaller variables are left
+                                 ///< alone, and those of more than 1 MiB
 };
 
 }  // namespace simgpu

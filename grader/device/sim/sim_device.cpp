@@ -89,6 +89,7 @@ RunOutcome run_once(const DeviceOptions& options, const gpu_spec::GpuSpec& gpu,
   outcome.keeps_records = true;
   if (makes_variants(request)) {
     VariantCalls(session, request, call).make(reply, outcome);
+    settle_time(request, outcome);
     return outcome;
   }
   const bool has_returned = reply && reply->status == Reply::Status::returned;

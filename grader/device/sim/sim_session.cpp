@@ -15,12 +15,6 @@ namespace {
 constexpr std::size_t kLargestLibrary = std::size_t{256} << 20;
 constexpr int kDeviceDescriptor = 4;  // the guest's connection to the simulated GPU
 
-// A simulation takes as long as the machine has time for it. A loop on the host ends by the
-// processor time that it takes, one in a kernel by its instructions; the clock on the wall only
-// ends a function that waits for ever, and has to leave right ones alone where others are at work,
-// too.
-constexpr double kOnABusyMachine = 3;
-
 // What a submission may take on the device besides the tensors that it is given: as much as its
 // process may on the host. A share of the machine's memory would not be enough of a bound, for
 // several devices run at a time, and the same program would get on differently on every machine.

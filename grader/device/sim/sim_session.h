@@ -13,6 +13,12 @@
 
 namespace rooflab {
 
+/// A simulation takes as long as the machine has time for it. A loop on the host ends by the
+/// processor time that it takes, one in a kernel by its instructions; the clock on the wall only
+/// ends a function that waits for ever, and has to leave right ones alone where others are at work,
+/// too.
+inline constexpr double kOnABusyMachine = 3;
+
 /// Whether calls of variants are made of a request, which is not one of a part of the work.
 bool makes_variants(const RunRequest& request);
 

@@ -17,8 +17,6 @@ using Seconds = std::chrono::duration<double>;
 
 /// Guests and devices that are started in place of those that variants have ended.
 constexpr int kMostReplaced = 8;
-/// By the clock, all may take so many times their limit: other programs are at work, too.
-constexpr double kOnABusyMachine = 3;
 
 std::uint64_t warp_instructions(const simgpu::Activity& activity) {
   std::uint64_t sum = 0;
@@ -28,10 +26,16 @@ std::uint64_t warp_instructions(const simgpu::Activity& activity) {
   return sum;
 }
 
-std::uint64_t budget_after(const RunRequest& request, const RunOutcome& first) {
-  constexpr std::uint64_t kTimes = 4, kMore = 100'000;
-  if (request.variant_budget != 0) return request.variant_budget;
-  return kTimes * warp_instructions(first.activity) + kMore;
+/// @param first what the first call has done. Of the budget that is more than its instructions:
+///              sectors of memory take time, too
+simgpu::protocol::VariantLimits limits_after(const RunRequest& request,
+                                             const simgpu::protocol::CallWork& first) {
+  constexpr std::uint64_t kTimes = 4, kMore = 100'000, kMoreCalls = 2000;
+  const std::uint64_t budget = kTimes * first.of_budget + kMore;
+  return {.instruction_budget = request.variant_budget != 0 ? request.variant_budget : budget,
+          .host_call_limit = kTimes * first.host_calls + kMoreCalls,
+          .is_checked = request.variants_checked ? 1U : 0U,
+          .follows_failure = 1};
 }
 
 /// How long a call may take by the clock: a second of the host's, and what a slow machine takes for
@@ -115,17 +119,18 @@ void VariantCalls::finish_first(const std::optional<Reply>& reply, RunOutcome& o
   needs_guest_ = !reply;
   // Of a device that had to be ended there are no outputs.
   needs_device_ = outcome.outputs.size() != request_.problem->tensors.size();
-  budget_ = budget_after(request_, outcome);
+  limits_ = limits_after(
+      request_, needs_device_ ? simgpu::protocol::CallWork{} : session_.device().work_since_mark());
   const bool is_sound = outcome.end == RunOutcome::End::returned && outcome.cuda_error.empty() &&
                         outcome.activity.error.empty() &&
                         std::ranges::none_of(outcome.activity.findings, is_error);
   if (is_sound) session_.device().keep_for_variants();
-  follows_failure_ = !is_sound;
+  limits_.follows_failure = is_sound ? 0 : 1;
 }
 
 void VariantCalls::begin_time() {
   const auto all = request_.variants_time_limit;
-  until_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(kOnABusyMachine * all);
+  until_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(3.0 * all);
   processor_s_ = all.count() + processor_seconds(session_.device().process_id());
   if (!needs_device_) deadline_.emplace(session_.device(), until_ - Clock::now());
 }
@@ -137,7 +142,9 @@ bool VariantCalls::is_time_over() const {
 
 void VariantCalls::make_all(RunOutcome& outcome) {
   for (std::size_t i = 0; i < request_.variants.size() && !is_time_over(); ++i) {
-    outcome.variant_calls.push_back(attempt(i));
+    VariantCall made = attempt(i);
+    if (needs_device_ && is_time_over()) return;  // it is their deadline that ended the device
+    outcome.variant_calls.push_back(std::move(made));
   }
 }
 
@@ -194,12 +201,13 @@ VariantCall VariantCalls::call(std::size_t number) {
   call.stream = stream_;
   const Variant& variant = request_.variants[number];
   call.variant = {variant.first, variant.second, variant.value};
-  begin(variant);
-  const std::optional<Reply> reply = session_.guest().call(call, patience_for(budget_));
+  session_.device().begin_variant(limits_, variables_of(variant));
+  const std::optional<Reply> reply =
+      session_.guest().call(call, patience_for(limits_.instruction_budget));
   needs_guest_ = !reply;
-  follows_failure_ = true;  // until it is known better
+  limits_.follows_failure = 1;  // until it is known better
   VariantCall result = collect(problem, addresses, reply);
-  follows_failure_ = !result.is_sound;
+  limits_.follows_failure = result.is_sound ? 0 : 1;
   return result;
 }
 
@@ -213,14 +221,6 @@ const std::vector<std::uint64_t>& VariantCalls::place(const Problem& problem) {
   }
   replace_tensors(session_.device(), problem, known->addresses);
   return known->addresses;
-}
-
-void VariantCalls::begin(const Variant& variant) {
-  session_.device().begin_variant({.instruction_budget = budget_,
-                                   .host_call_limit = kHostCallLimit,
-                                   .is_checked = request_.variants_checked ? 1U : 0U,
-                                   .follows_failure = follows_failure_ ? 1U : 0U},
-                                  variables_of(variant));
 }
 
 VariantCall VariantCalls::collect(const Problem& problem,

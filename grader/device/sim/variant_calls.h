@@ -40,7 +40,6 @@ class VariantCalls {
   VariantCall attempt(std::size_t number);
   VariantCall call(std::size_t number);
   const std::vector<std::uint64_t>& place(const Problem& problem);
-  void begin(const Variant& variant);
   VariantCall collect(const Problem& problem, const std::vector<std::uint64_t>& addresses,
                       const std::optional<Reply>& reply);
   bool has_guest();
@@ -54,14 +53,13 @@ class VariantCalls {
   const Call first_;
   std::uint64_t stream_;  ///< that the function is given
   std::vector<Placed> placed_;
-  std::uint64_t budget_ = 0;
-  std::optional<Deadline> deadline_;  ///< for all of them, of the device that there is
-  Clock::time_point until_;           ///< likewise
-  double processor_s_ = 0;            ///< of the processor that they may take
-  int replaced_ = 0;                  ///< guests and devices
-  bool needs_guest_ = false;          ///< the one that there was has ended, or has to
+  simgpu::protocol::VariantLimits limits_;  ///< of the next call
+  std::optional<Deadline> deadline_;        ///< for all of them, of the device that there is
+  Clock::time_point until_;                 ///< likewise
+  double processor_s_ = 0;                  ///< of the processor that they may take
+  int replaced_ = 0;                        ///< guests and devices
+  bool needs_guest_ = false;                ///< the one that there was has ended, or has to
   bool needs_device_ = false;
-  bool follows_failure_ = false;
   std::optional<std::string> printed_;  ///< by the first guest, which has ended
 };
 

@@ -32,6 +32,7 @@ enum Way {
   kLeavesAStream,
   kCallsWithoutEnd,
   kNeedsThreeGigabytes,
+  kCounts,
 };
 /// And the second one, of sum_through_scratch.
 constexpr int kSkipsElements = 9;
@@ -119,7 +120,8 @@ TEST_P(FailingVariant, IsNotInTheWayOfTheOthers) {
 INSTANTIATE_TEST_SUITE_P(
     Ways, FailingVariant,
     testing::Values(Failure{"AnAccessOutOfBounds", kOverruns, "RL0201"},
-                    Failure{"AKernelWithoutEnd", kSpins, "RL0319"},
+                    Failure{"AKernelThatWaitsForNobody", kSpins, "RL0307"},
+                    Failure{"ALoopWithoutEnd", kCounts, "RL0319"},
                     Failure{"AnException", kThrows, ""},
                     Failure{"ARefusedLaunch", kLaunchesTooManyThreads, "RL0308"},
                     Failure{"AnAbort", kAborts, ""}, Failure{"AnExit", kExits, ""},

@@ -23,7 +23,7 @@ __constant__ Choice rooflab_chosen_variant;
 __constant__ unsigned char rooflab_chosen_table[1024];
 __constant__ double rooflab_chosen_value;
 __managed__ Choice of_both;
-__device__ unsigned blocks_done;
+__device__ unsigned blocks_done, never;
 
 /// As device code sees it: a product by the second number, or by the value.
 __global__ void scale(const float* x, float* y, int n) {
@@ -55,9 +55,16 @@ __global__ void copy_some(const float* x, float* to, int n) {
 
 __global__ void overrun(float* y, int n) { y[n + threadIdx.x] = 1; }
 
-__global__ void spin(volatile float* y) {
-  while (y[0] != 12345.0F) {
+/// Nobody ever changes what it waits for.
+__global__ void spin() {
+  while (*const_cast<volatile unsigned*>(&never) == 0) {
   }
+}
+
+__global__ void count_away(float* y) {
+  float sum = 0;
+  for (unsigned i = 1; i != 0; i += 2) sum = sum * 0.5F + static_cast<float>(i);
+  y[0] = sum;
 }
 
 /// Only the block that comes last writes, and gets the count ready for the next launch; in the
@@ -89,7 +96,7 @@ void fail(int way, float* y, int n) {
       overrun<<<1, 32>>>(y, n);
       return;
     case 2:
-      spin<<<1, 1>>>(y);
+      spin<<<1, 1>>>();
       return;
     case 3:
       throw std::runtime_error("a variant's own");
@@ -132,6 +139,9 @@ void fail(int way, float* y, int n) {
       cudaFree(needed);
       return;
     }
+    case 14:
+      count_away<<<1, 1>>>(y);
+      return;
     default:
       return;
   }

@@ -148,6 +148,29 @@ TEST_F(GroupsOfCasesTest, ACauseOfOneSpecialGroupComesAfterTheFirstGroupWhereThr
   EXPECT_THAT(task.diagnostics[1].groups, ElementsAre("long"));
 }
 
+/// Where seven elements are scaled, knows another mistake of the same code.
+class TwoCausesOracle : public ScaleOracle {
+ public:
+  std::vector<KnownMistake> mistakes(const Problem& problem) const override {
+    std::vector<KnownMistake> known = ScaleOracle::mistakes(problem);
+    if (problem.tensors[0].elements() == 7) {
+      known[0].cause = "x is quadrupled";
+      known[0].outputs = expect(problem);
+      for (double& value : known[0].outputs[0].value) value *= 2;
+    }
+    return known;
+  }
+};
+
+TEST_F(GroupsOfCasesTest, ACauseOfFewElementsIsRefutedByACaseThatShouldShowIt) {
+  EXPECT_NE(grade_with_cause_for({4}, {7}).diagnostics.at(0).message, "x is tripled");
+}
+
+TEST_F(GroupsOfCasesTest, ACauseOfFewElementsIsNotRefutedByAnotherOfItsCode) {
+  oracle_ = [] { return std::make_unique<TwoCausesOracle>(); };
+  EXPECT_EQ(grade_with_cause_for({4}, {7}).diagnostics.at(0).message, "x is tripled");
+}
+
 TEST_F(GroupsOfCasesTest, ACauseThatSeveralGroupsShowComesFirstAlsoWhereTheFirstGroupShowsNone) {
   part_.tasks[0].cases[1].parameters = {{"n", std::int64_t{50}}};
   const TaskResult task = grade_with_cause_for({40, 50}, {4});

@@ -79,8 +79,8 @@ void GroupScores::lose(const std::vector<std::string>& groups, Judgement judgeme
   }
   if (judgement.diagnostics.empty()) return;
   failures_.push_back({groups, judgement.verdict, telling_of(judgement), hidden,
-                       std::move(judgement.diagnostics.front()),
-                       std::move(judgement.without_cause)});
+                       std::move(judgement.diagnostics.front()), std::move(judgement.without_cause),
+                       std::move(judgement.doubtful_cause)});
 }
 
 void GroupScores::note_failure(const Judgement& judgement) {
@@ -89,7 +89,7 @@ void GroupScores::note_failure(const Judgement& judgement) {
 }
 
 void GroupScores::drop_refuted_cause(Failure& failure) const {
-  const bool is_refuted = std::ranges::find(not_shown_, failure.story.code) != not_shown_.end();
+  const bool is_refuted = std::ranges::find(not_shown_, failure.doubtful_cause) != not_shown_.end();
   if (!failure.without_cause || !is_refuted) return;
   failure.story = *failure.without_cause;
   failure.telling = Telling::nothing;
@@ -101,7 +101,7 @@ void GroupScores::doubt(const std::vector<std::string>& groups, Diagnostic story
     if (is_doubted && is_worse(Verdict::suspect, group.verdict)) group.verdict = Verdict::suspect;
   }
   failures_.push_back(
-      {groups, Verdict::suspect, Telling::cause, false, std::move(story), std::nullopt});
+      {groups, Verdict::suspect, Telling::cause, false, std::move(story), std::nullopt, {}});
 }
 
 bool GroupScores::pass(const std::vector<std::string>& groups) const {

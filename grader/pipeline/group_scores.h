@@ -58,6 +58,7 @@ class GroupScores {
     bool hidden = false;
     Diagnostic story;
     std::optional<Diagnostic> without_cause;  ///< Judgement::without_cause
+    std::string doubtful_cause;               ///< Judgement::doubtful_cause
   };
 
   struct OffStream {
@@ -72,7 +73,7 @@ class GroupScores {
   std::vector<GroupResult> groups_;
   std::vector<Failure> failures_;
   OpenFailures open_;
-  std::vector<Code> not_shown_;            ///< Judgement::not_shown of all cases that fail
+  std::vector<std::string> not_shown_;     ///< Judgement::not_shown of all cases that fail
   std::vector<std::string> about_stream_;  ///< groups with late inputs
   std::optional<OffStream> off_stream_;
 };

@@ -180,12 +180,13 @@ int telling_rank(const Diagnostic& story) {
 
 struct ExplainedTensor {
   Diagnostic story;
-  std::optional<Diagnostic> without_cause;  ///< Judgement::without_cause
+  std::optional<Diagnostic> without_cause = {};  ///< Judgement::without_cause
+  std::string doubtful_cause = {};               ///< Judgement::doubtful_cause
 };
 
 ExplainedTensor explain_tensor(const TensorCheck& check, const std::vector<KnownMistake>& mistakes,
                                const DiagnoseContext& context) {
-  ExplainedTensor tensor{explain_mismatch(check, mistakes, context), std::nullopt};
+  ExplainedTensor tensor{explain_mismatch(check, mistakes, context)};
   const auto known = std::ranges::find_if(
       mistakes, [&](const KnownMistake& mistake) { return reproduces(check, mistake); });
   if (known == mistakes.end() || known->code != tensor.story.code) return tensor;
@@ -198,6 +199,7 @@ ExplainedTensor explain_tensor(const TensorCheck& check, const std::vector<Known
   const std::size_t evidence = evidence_of(check, *known);
   if (evidence >= kFewestTelling) return tensor;
   tensor.without_cause = explain_mismatch(check, {}, context);
+  tensor.doubtful_cause = known->cause;
   if (!context.hidden) {
     tensor.story.notes.push_back(fmt::format(
         "only {} wrong value{} {} to this cause here; other mistakes may leave the same", evidence,
@@ -206,16 +208,16 @@ ExplainedTensor explain_tensor(const TensorCheck& check, const std::vector<Known
   return tensor;
 }
 
-/// Codes of mistakes that would make the tensors wrong in this case, and not as they are.
-std::vector<Code> causes_not_shown(const std::vector<TensorCheck>& wrong,
-                                   const std::vector<KnownMistake>& mistakes) {
-  std::set<Code> shown, others;
+/// Causes that would make the tensors wrong in this case, and not as they are.
+std::vector<std::string> causes_not_shown(const std::vector<TensorCheck>& wrong,
+                                          const std::vector<KnownMistake>& mistakes) {
+  std::set<std::string> shown, others;
   for (const KnownMistake& mistake : mistakes) {
     const bool is_shown = std::ranges::any_of(
         wrong, [&](const TensorCheck& check) { return reproduces(check, mistake); });
-    (is_shown ? shown : others).insert(mistake.code);
+    (is_shown ? shown : others).insert(mistake.cause);
   }
-  std::vector<Code> not_shown;
+  std::vector<std::string> not_shown;
   std::ranges::set_difference(others, shown, std::back_inserter(not_shown));
   return not_shown;
 }
@@ -244,6 +246,7 @@ void explain_tensors(const JudgedRun& run, const std::vector<Expected>& expected
   std::ranges::stable_sort(
       explained, {}, [](const ExplainedTensor& tensor) { return telling_rank(tensor.story); });
   judgement.without_cause = explained.front().without_cause;
+  judgement.doubtful_cause = explained.front().doubtful_cause;
   for (ExplainedTensor& tensor : explained) {
     judgement.diagnostics.push_back(std::move(tensor.story));
   }

@@ -27,8 +27,10 @@ struct Judgement {
   Telling telling = Telling::nothing;
   /// Of a wrong answer whose cause few values speak for: what is said of it without that cause.
   std::optional<Diagnostic> without_cause{};
-  /// Causes that this run would show and does not, by their codes.
-  std::vector<Code> not_shown{};
+  /// That cause, as KnownMistake::cause names it.
+  std::string doubtful_cause{};
+  /// Causes that this run would show and does not, by the same names.
+  std::vector<std::string> not_shown{};
   /// What proves nothing, and a person should look at.
   std::vector<std::string> for_people{};
   /// Nothing is known to be wrong, but its values could not be compared either: the device ran only

@@ -81,7 +81,7 @@ std::optional<Judgement> CaseRunner::judge_reaction(const NumberedCase& numbered
   place.case_number = numbered.number;
   Judgement told = judgement;
   told.diagnostics.front() = explain_law(*law, judgement.diagnostics.front(), samples, place);
-  const bool is_cause = names_cause(told.diagnostics.front());
+  const bool is_cause = !law->is_looks && names_cause(told.diagnostics.front());
   told.telling = std::max(judgement.telling, is_cause ? Telling::cause : Telling::pattern);
   return told;
 }

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <string>
@@ -106,6 +107,39 @@ TEST_F(ReactTest, ACauseThatIsDeclaredStays) {
   }));
   EXPECT_THAT(task.diagnostics.at(0).message, HasSubstr("halves are counted"));
   EXPECT_EQ(runs_, 3);
+}
+
+/// flops = (2 * width + 5) * max(rows, columns).
+class FlopsOracle : public Oracle {
+ public:
+  Values results_elsewhere(const Problem& problem) const override {
+    const Values& sizes = problem.parameters;
+    const std::int64_t longer = std::max(size(sizes, "rows"), size(sizes, "columns"));
+    return {{"flops", (2 * size(sizes, "width") + 5) * longer}};
+  }
+};
+
+TEST_F(ReactTest, ADeclaredCauseOfALaterCaseComesBeforeWhatHasSeveralCauses) {
+  const auto wide_case = [](std::int64_t rows, std::int64_t columns, std::int64_t width) {
+    CaseSpec spec;
+    spec.name = std::to_string(rows) + " rows";
+    spec.parameters = {{"rows", rows}, {"columns", columns}, {"width", width}};
+    spec.expect = FlopsOracle().results_elsewhere({spec.parameters, {}});
+    return spec;
+  };
+  TaskSpec& spec = part_.tasks[0];
+  spec.cases = {wide_case(3, 5, 4), wide_case(40, 20, 10), wide_case(12, 90, 6)};
+  oracle_ = [] { return std::make_unique<FlopsOracle>(); };
+  const auto with_one_flop = calling([](const Values& sizes) {
+    const std::int64_t longer = std::max(size(sizes, "rows"), size(sizes, "columns"));
+    return Values{{"flops", (size(sizes, "width") + 5) * longer}};
+  });
+
+  EXPECT_THAT(grade_task_with(with_one_flop).diagnostics.at(0).message,
+              HasSubstr("half of width would give what is returned"));
+  spec.ratios = {{"flops", 0.6, "a step is two FLOPs"}};  // of the second case
+  EXPECT_THAT(grade_task_with(with_one_flop).diagnostics.at(0).message,
+              HasSubstr("a step is two FLOPs"));
 }
 
 TEST_F(ReactTest, AFunctionThatFailsElsewhereIsToldByItsNumbersAlone) {

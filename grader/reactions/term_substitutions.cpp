@@ -16,6 +16,7 @@ struct Substitution {
   std::function<std::optional<Values>(const Values&)> apply;
   std::string message;  ///< follows the names of the results
   std::string advice;
+  bool is_looks = false;  ///< what it says, other mistakes would come to as well
 };
 
 bool holds_whole(const Value& value) { return std::holds_alternative<std::int64_t>(value); }
@@ -132,27 +133,32 @@ class Substitutions {
     return all;
   }
 
+  /// A factor of two may belong to the parameter or to all that it is multiplied by.
   static Substitution times(const std::string& name, std::int64_t factor) {
     return {[name, factor](const Values& values) -> std::optional<Values> {
               Values other = values;
               other[name] = factor * std::get<std::int64_t>(values.at(name));
               return other;
             },
-            fmt::format("{} counts twice where it counts once", name),
-            fmt::format("find where {} is added or multiplied a second time", name)};
+            fmt::format("twice {} would give what is returned", name),
+            fmt::format("either {} counts twice, or what it multiplies has a factor of 2 too many",
+                        name),
+            true};
   }
 
   /// Of even numbers only: nothing is known of how others are halved.
   static Substitution half(const std::string& name) {
-    return {[name](const Values& values) -> std::optional<Values> {
-              const auto number = std::get<std::int64_t>(values.at(name));
-              if (number % 2 != 0) return std::nullopt;
-              Values other = values;
-              other[name] = number / 2;
-              return other;
-            },
-            fmt::format("{} counts half", name),
-            fmt::format("find where {} has a part, such as on two sides", name)};
+    return {
+        [name](const Values& values) -> std::optional<Values> {
+          const auto number = std::get<std::int64_t>(values.at(name));
+          if (number % 2 != 0) return std::nullopt;
+          Values other = values;
+          other[name] = number / 2;
+          return other;
+        },
+        fmt::format("half of {} would give what is returned", name),
+        fmt::format("either half of {} is taken, or what it multiplies lacks a factor of 2", name),
+        true};
   }
 
   const Values& base_;
@@ -219,7 +225,7 @@ std::optional<Law> law_of(const Substitutions::Kinds& kinds, const TermTable& ta
                fmt::format("{}: {} is {} where {} is due", only->message, table.results()[shown],
                            text_of_number(table.base().got[shown]),
                            text_of_number(table.base().expected[shown])),
-               only->advice};
+               only->advice, only->is_looks};
   }
   return std::nullopt;
 }

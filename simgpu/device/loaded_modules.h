@@ -23,7 +23,7 @@ class LoadedModules {
  public:
   LoadedModules(const gpu_spec::GpuSpec& gpu, const DeviceOptions& options, DeviceMemory& memory,
                 ActivityLog& log)
-      : reader_{gpu, options.assembler}, options_(options), memory_(memory), log_(log) {}
+      : reader_{gpu, options.assembler, options.machine_code}, options_(options), memory_(memory), log_(log) {}
 
   /// @param container untrusted: see load_module()
   /// @param handle of the module, which no other one ever gets

@@ -41,6 +41,16 @@ struct ApiRecord {
   int error = 0;                  ///< the cudaError_t that it returned
 };
 
+/// The machine code that ptxas makes of a kernel's PTX, and how often a launch executes it.
+struct MachineCodeRecord {
+  std::uint64_t instructions = 0;  ///< of the kernel's code
+  bool aligned = false;            ///< it is known how often which of them is executed
+  /// Warp instructions of the launch; where it is not aligned, a guess or 0.
+  double warp_instructions = 0;
+  double deviation = 0;      ///< sass::Alignment::deviation
+  std::string why_not = {};  ///< empty where it is aligned
+};
+
 /// One kernel launch as the trusted side saw it.
 struct KernelRecord {
   std::uint64_t sequence = 0;  ///< order of launch in the device's life
@@ -77,6 +87,8 @@ struct KernelRecord {
   /// What its source lines cost: Activity::line_tables, counted from 1. 0: nobody asked, or it is
   /// not known.
   std::uint32_t line_table = 0;
+  /// Nothing: nobody asked for it.
+  std::optional<MachineCodeRecord> machine_code;
 };
 
 enum class MemoryOperation : std::uint8_t { copy_to_device, copy_to_host, copy_on_device, set };

@@ -200,6 +200,7 @@ int run(const Options& options) {
       .checkers = checkers,
       .sampled = options.sample,
       .lines = options.explain || !options.report.empty(),
+      .machine_code = !options.report.empty(),
       .instruction_budget = options.instruction_budget,
       .warp_limit_us = 1000 * options.warp_limit_ms,
       .host_call_limit = options.host_call_limit,

@@ -56,6 +56,16 @@ json explanation_json(const KernelRecord& kernel, int sm_count) {
           {"waves", why.waves}};
 }
 
+json machine_code_json(const KernelRecord& kernel) {
+  const MachineCodeRecord code =
+      kernel.machine_code.value_or(MachineCodeRecord{.why_not = "it is a routine of a library"});
+  return {{"instructions", code.instructions},
+          {"aligned", code.aligned},
+          {"warp_instructions", code.warp_instructions},
+          {"deviation", code.deviation},
+          {"why_not", code.why_not}};
+}
+
 json kernel_json(const KernelRecord& kernel, int sm_count, LinesJson& lines) {
   return {{"name", kernel.name},
           {"correlation", kernel.correlation},
@@ -81,6 +91,7 @@ json kernel_json(const KernelRecord& kernel, int sm_count, LinesJson& lines) {
           {"sampled", kernel.sampled},
           {"sampled_blocks", kernel.sampled_blocks},
           {"counters", nsight_counters(kernel)},
+          {"machine_code", machine_code_json(kernel)},
           {"lines", lines.of(kernel)}};
 }
 

@@ -96,12 +96,16 @@ void members(auto& archive, Like<LineTable> auto& v) {
   archive(v.kernel, v.grid, v.block, v.time_us, v.lines);
 }
 
+void members(auto& archive, Like<MachineCodeRecord> auto& v) {
+  archive(v.instructions, v.aligned, v.warp_instructions, v.deviation, v.why_not);
+}
+
 void members(auto& archive, Like<KernelRecord> auto& v) {
   archive(v.sequence, v.name, v.grid, v.block, v.dynamic_shared_bytes, v.static_shared_bytes,
           v.registers_per_thread, v.registers_are_estimated, v.local_bytes_per_thread,
           v.blocks_per_sm, v.occupancy_limiter, v.theoretical_occupancy, v.start_us, v.time,
           v.counters, v.failed, v.sampled, v.sampled_blocks, v.at_least, v.correlation, v.stream,
-          v.graph_launch, v.line_table);
+          v.graph_launch, v.line_table, v.machine_code);
 }
 
 void members(auto& archive, Like<MemoryRecord> auto& v) {

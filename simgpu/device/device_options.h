@@ -16,6 +16,8 @@ struct DeviceOptions {
   std::uint64_t instruction_budget = 20'000'000'000;
   double warp_limit_us = 0;  ///< modelled, of a launch: EngineOptions::warp_limit_us
   bool lines = false;        ///< what source lines cost is told: KernelRecord::line_table
+  /// How often machine code is executed is told: KernelRecord::machine_code.
+  bool machine_code = false;
   /// Launches that take too long do not fail: their times are predicted from some blocks, or told
   /// as lower bounds. The budget is then that of all launches since the last mark together.
   bool bounds_long_launches = false;

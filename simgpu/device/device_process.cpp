@@ -50,6 +50,7 @@ std::vector<std::string> arguments_for(const DeviceProcessOptions& options, int 
                                      "--instruction-budget",
                                      std::to_string(options.instruction_budget)};
   if (options.lines) arguments.emplace_back("--lines");
+  if (options.machine_code) arguments.emplace_back("--read-machine-code");
   if (!options.checkers) arguments.emplace_back("--no-checkers");
   if (options.warp_limit_us > 0) {
     arguments.emplace_back("--warp-limit-us");

@@ -33,8 +33,9 @@ struct DeviceProcessOptions {
   std::filesystem::path gpu;      ///< the specification file
   unsigned workers = 0;           ///< 0: one per CPU
   bool checkers = true;
-  bool sampled = false;  ///< run only as many blocks of a grid as predict counters and time
-  bool lines = false;    ///< as DeviceOptions has it
+  bool sampled = false;       ///< run only as many blocks of a grid as predict counters and time
+  bool lines = false;         ///< as DeviceOptions has it
+  bool machine_code = false;  ///< likewise
   std::uint64_t instruction_budget = 20'000'000'000;  ///< these three as DeviceOptions have them
   double warp_limit_us = 0;
   bool bounds_long_launches = false;

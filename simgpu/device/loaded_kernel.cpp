@@ -1,6 +1,7 @@
 #include "simgpu/device/loaded_kernel.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "simgpu/device/kernel_names.h"
@@ -51,6 +52,25 @@ void take_figures(LoadedKernel& kernel, const Assembled& assembled) {
       kernel.local_bytes - std::min(kernel.local_bytes, kernel.info->local_bytes_per_thread);
 }
 
+using CodeByKernel = std::map<std::string, sass::KernelCode>;
+
+CodeByKernel code_in(const Assembled& assembled, unsigned capability) {
+  if (assembled.end != Assembled::End::made) return {};
+  try {
+    return sass::read_code(assembled.cubin, capability);
+  } catch (const fatbin::FatbinError&) {
+    return {};  // A ptxas that tells of lines in another way.
+  }
+}
+
+void take_code(LoadedKernel& kernel, CodeByKernel& code) {
+  const auto found = code.find(kernel.name);
+  if (found == code.end()) return;
+  std::vector<sass::BasicBlock> blocks = sass::basic_blocks(found->second);
+  kernel.machine_code = std::make_shared<const sass::CutCode>(
+      sass::CutCode{.code = std::move(found->second), .blocks = std::move(blocks)});
+}
+
 }  // namespace
 
 LoadedKernel unread_kernel(const std::string& name, Naming naming) {
@@ -65,14 +85,15 @@ std::vector<LoadedKernel> KernelReader::read(ptx::ModuleOfLines module, const Sy
                                              Naming naming) const {
   if (naming == Naming::none) forget_places(module.module);
   const std::shared_ptr<const Program> program = lower(module.module, symbols);
+  const auto capability = static_cast<unsigned>(gpu.compute_capability());
   Assembled assembled;
   if (assembler != nullptr) {
-    const auto capability = static_cast<unsigned>(gpu.compute_capability());
     const std::string architecture = machine_code::architecture_of(module.text, capability);
     // What may not be named may not be remembered, either.
     assembled = assembler->assemble(module.text, architecture, naming == Naming::own);
   }
   const auto text = std::make_shared<const std::string>(std::move(module.text));
+  CodeByKernel code = reads_machine_code ? code_in(assembled, capability) : CodeByKernel{};
   std::vector<LoadedKernel> kernels;
   for (const std::string& name : kernel_names(*program)) {
     LoadedKernel& kernel = kernels.emplace_back(unread_kernel(name, naming));
@@ -81,6 +102,7 @@ std::vector<LoadedKernel> KernelReader::read(ptx::ModuleOfLines module, const Sy
     kernel.info = find_kernel(*program, name);
     estimate(kernel);
     take_figures(kernel, assembled);
+    take_code(kernel, code);
     settle_limits(kernel, most_registers, gpu);
   }
   return kernels;

@@ -9,6 +9,7 @@
 #include "simgpu/machine_code/assembler.h"
 #include "simgpu/model/spilling.h"
 #include "simgpu/ptx/one_a_line.h"
+#include "simgpu/sass/control_flow.h"
 #include "specs/gpu_spec.h"
 
 namespace simgpu {
@@ -30,6 +31,8 @@ struct LoadedKernel {
   unsigned local_bytes = 0;
   std::vector<InstructionSpills> spills;  ///< of each instruction; empty: there are none
   unsigned spilled_bytes = 0;             ///< of local_bytes, those that hold spilled registers
+  /// nullptr: it was not asked for, or there is none.
+  std::shared_ptr<const sass::CutCode> machine_code;
   unsigned max_dynamic_shared_bytes = 0;  ///< cudaFuncAttributeMaxDynamicSharedMemorySize
 };
 
@@ -45,6 +48,7 @@ struct KernelReader {
   /// Makes the machine code of just this PTX. nullptr: nobody does, and figures stay estimates.
   const machine_code::Assembler* assembler = nullptr;
   unsigned most_registers = 0;  ///< DeviceOptions::most_registers
+  bool reads_machine_code = false;  ///< for LoadedKernel::machine_code
 
   /// All kernels of the module, by name.
   /// @throws std::exception when they mean nothing

@@ -67,6 +67,8 @@ int main(int argc, char** argv) {
   app.add_flag("--no-checkers", no_checkers, "start with checkers off");
   app.add_flag("--sampled", options.sampled, "run as few blocks as predict counters and time");
   app.add_flag("--lines", options.lines, "tell what the lines of the source cost");
+  app.add_flag("--read-machine-code", options.machine_code,
+               "tell how often the machine code of kernels is executed");
   app.add_option("--ptxas", assembler.command,
                  "ptxas and what runs it, a word each; without, registers are estimated")
       ->allow_extra_args(false);

@@ -1,0 +1,226 @@
+#include "simgpu/sass/alignment.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "simgpu/sass/anchors.h"
+#include "simgpu/sass/least_deviation.h"
+
+namespace simgpu::sass {
+namespace {
+
+/// Of an instruction in its block: too little to outweigh any anchor.
+constexpr double kCostOfAnInstruction = 1e-6;
+/// Of a predicated copy that counts, for each unit of its anchor's weight: less than what does not
+/// add up, and more than instructions.
+constexpr double kCostOfAPredicate = 0.01;
+/// What may be left over where ptxas has computed something once that the program computes again.
+constexpr double kMostDeviation = 0.02;
+
+/// The ways along which threads leave each block, as unknowns.
+class ThreadFlow {
+ public:
+  explicit ThreadFlow(const std::vector<BasicBlock>& blocks) : blocks_(blocks) {
+    for (const BasicBlock& block : blocks) {
+      const bool ends = block.may_end || block.leads_to.empty();
+      first_.push_back(size_);
+      size_ += static_cast<std::uint32_t>(block.leads_to.size()) + (ends ? 1 : 0);
+    }
+    first_.push_back(size_);
+  }
+
+  std::uint32_t size() const { return size_; }
+
+  /// What comes in is what goes out.
+  std::vector<Equation> conservation(double weight) const {
+    std::vector<Equation> equations(blocks_.size());
+    for (std::uint32_t i = 0; i < blocks_.size(); ++i) {
+      equations[i].weight = weight;
+      equations[i].value = i == 0 ? 1 : 0;
+      for (std::uint32_t way = first_[i]; way < first_[i + 1]; ++way)
+        equations[i].terms.push_back({way, 1});
+      for (std::size_t k = 0; k < blocks_[i].leads_to.size(); ++k) {
+        equations[blocks_[i].leads_to[k]].terms.push_back(
+            {first_[i] + static_cast<std::uint32_t>(k), -1});
+      }
+    }
+    return equations;
+  }
+
+  /// How often copies are executed together.
+  std::vector<Equation::Term> sum_of(const Anchor::Copies& copies) const {
+    std::vector<Equation::Term> terms;
+    for (const auto& [block, number] : copies) {
+      for (std::uint32_t way = first_[block]; way < first_[block + 1]; ++way)
+        terms.push_back({way, static_cast<double>(number)});
+    }
+    return terms;
+  }
+
+  std::vector<double> costs() const {
+    std::vector<double> costs(size_);
+    for (std::uint32_t i = 0; i < blocks_.size(); ++i) {
+      const auto instructions = static_cast<double>(blocks_[i].last - blocks_[i].first);
+      std::fill(costs.begin() + first_[i], costs.begin() + first_[i + 1],
+                instructions * kCostOfAnInstruction);
+    }
+    return costs;
+  }
+
+  /// How often each block is executed.
+  std::vector<double> executed(const std::vector<double>& ways) const {
+    std::vector<double> executed(blocks_.size());
+    for (std::uint32_t i = 0; i < blocks_.size(); ++i) {
+      for (std::uint32_t way = first_[i]; way < first_[i + 1]; ++way) executed[i] += ways[way];
+    }
+    return executed;
+  }
+
+ private:
+  const std::vector<BasicBlock>& blocks_;
+  std::vector<std::uint32_t> first_;
+  std::uint32_t size_ = 0;
+};
+
+/// Warps for each thread that executes the block, as in the PTX that most of it was made of.
+double warps_per_thread(const KernelCode& code, const BasicBlock& block, const PtxCounts& counts) {
+  std::map<double, unsigned> votes;
+  for (std::uint32_t at = block.first; at < block.last; ++at) {
+    const Instruction& instruction = code.instructions[at];
+    const auto line = counts.lines.find(instruction.ptx_line);
+    if (line == counts.lines.end() || line->second.block_threads == 0) continue;
+    if (!instruction.predicate.is_always() && instruction.flow == Flow::next) continue;
+    ++votes[line->second.block_warps / line->second.block_threads];
+  }
+  constexpr double kWholeWarp = 1.0 / 32;
+  if (votes.empty()) return kWholeWarp;
+  return std::ranges::max_element(votes, {}, [](const auto& vote) { return vote.second; })->first;
+}
+
+double value_of(const Equation& equation, const std::vector<double>& ways) {
+  double value = 0;
+  for (const Equation::Term& term : equation.terms) value += term.coefficient * ways[term.unknown];
+  return value;
+}
+
+struct Deviations {
+  double flow = 0;     ///< of threads that come from nowhere or go there, over all threads
+  double certain = 0;  ///< of anchors that are certain, over all that these execute
+  double all = 0;      ///< of anchors, by weight
+};
+
+/// @param equations those of the flow, those of the anchors, and others
+Deviations deviations(const std::vector<Equation>& equations, std::size_t of_flow,
+                      std::size_t of_anchors, const std::vector<double>& ways) {
+  Deviations found;
+  double certain = 0, all = 0;
+  for (std::size_t i = 0; i < of_flow + of_anchors; ++i) {
+    const Equation& equation = equations[i];
+    const double deviation = std::abs(value_of(equation, ways) - equation.value);
+    if (i < of_flow) {
+      found.flow = std::max(found.flow, deviation);
+      continue;
+    }
+    all += equation.weight * equation.value;
+    found.all += equation.weight * deviation;
+    if (equation.weight < kCertain) continue;
+    certain += equation.value;
+    found.certain += deviation;
+  }
+  found.all /= std::max(all, 1e-9);
+  found.certain /= std::max(certain, 1e-9);
+  return found;
+}
+
+std::string objection_to(const Deviations& found) {
+  constexpr double kMostLost = 1e-4;
+  if (!(found.flow <= kMostLost)) return "its control flow does not carry the threads of the PTX";
+  if (!(found.certain <= kMostLost))
+    return fmt::format(
+        "{:.1f} % of its stores, barriers and shuffles are not where the PTX has them",
+        100 * found.certain);
+  if (!(found.all <= kMostDeviation))
+    return fmt::format("{:.1f} % of what tells where code was copied to disagrees",
+                       100 * found.all);
+  return {};
+}
+
+/// The equations of a launch, and what its unknowns cost. Those of the ways come first, then what
+/// predicated copies do, and do not do, of what they could.
+struct Problem {
+  std::vector<Equation> equations;
+  std::vector<double> costs;
+};
+
+/// More than all anchors together could gain by threads that come from nowhere.
+double weight_of_flow(const std::vector<Anchor>& anchors) {
+  double weight = 1;
+  for (const Anchor& anchor : anchors) {
+    unsigned most = 1;
+    for (const auto& [block, number] : anchor.copies) most = std::max(most, number);
+    weight += 2 * anchor.weight * most;
+  }
+  return weight;
+}
+
+Problem problem_of(const ThreadFlow& flow, const std::vector<Anchor>& anchors, double threads) {
+  const double certain = weight_of_flow(anchors);
+  Problem problem{.equations = flow.conservation(certain), .costs = flow.costs()};
+  std::vector<Equation> limits;
+  for (const Anchor& anchor : anchors) {
+    Equation& equation =
+        problem.equations.emplace_back(Equation{.terms = flow.sum_of(anchor.copies),
+                                                .value = anchor.threads / threads,
+                                                .weight = anchor.weight});
+    if (anchor.predicated.empty()) continue;
+    const auto done = static_cast<std::uint32_t>(problem.costs.size());
+    const std::uint32_t left_out = done + 1;
+    problem.costs.insert(problem.costs.end(), {anchor.weight * kCostOfAPredicate, 0});
+    equation.terms.push_back({done, 1});
+    Equation& limit = limits.emplace_back(
+        Equation{.terms = flow.sum_of(anchor.predicated), .value = 0, .weight = certain});
+    limit.terms.insert(limit.terms.end(), {{done, -1}, {left_out, -1}});
+  }
+  problem.equations.insert(problem.equations.end(), limits.begin(), limits.end());
+  return problem;
+}
+
+}  // namespace
+
+Alignment align(const KernelCode& code, const std::vector<BasicBlock>& blocks,
+                const PtxCounts& counts) {
+  Alignment alignment;
+  if (!code.why_not.empty()) {
+    alignment.why_not = code.why_not;
+    return alignment;
+  }
+  if (blocks.empty() || counts.threads == 0) {
+    alignment.why_not = "nothing of it was executed";
+    return alignment;
+  }
+  const ThreadFlow flow(blocks);
+  const std::vector<Anchor> anchors = find_anchors(code, blocks, counts);
+  const Problem problem = problem_of(flow, anchors, counts.threads);
+  const auto solved = solve(problem.equations, problem.costs);
+  if (!solved) {
+    alignment.why_not = "it has too many basic blocks";
+    return alignment;
+  }
+  const Deviations found =
+      deviations(problem.equations, blocks.size(), anchors.size(), solved->unknowns);
+  alignment.deviation = std::min(1.0, found.all);
+  alignment.why_not = objection_to(found);
+  const std::vector<double> executed = flow.executed(solved->unknowns);
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    const double threads = executed[i] * counts.threads;
+    const double warps = threads * warps_per_thread(code, blocks[i], counts);
+    alignment.blocks.push_back({.threads = threads, .warps = warps});
+    alignment.issued += warps * (blocks[i].last - blocks[i].first);
+  }
+  return alignment;
+}
+
+}  // namespace simgpu::sass

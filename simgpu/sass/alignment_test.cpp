@@ -1,0 +1,150 @@
+#include "simgpu/sass/alignment.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "simgpu/sass/testing_code.h"
+
+namespace simgpu::sass {
+namespace {
+
+using testing::CodeText;
+using ::testing::DoubleNear;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+constexpr double kTolerance = 1e-3;
+constexpr InstructionClass kInteger = InstructionClass::integer;
+constexpr InstructionClass kFp32 = InstructionClass::fp32;
+
+/// What a launch of 64 threads executed, line by line; all lanes of each warp but where it says so.
+class Counts {
+ public:
+  Counts() { counts_.threads = 64; }
+  Counts& line(std::uint32_t number, InstructionClass cls, double threads,
+               double lanes_of_a_warp = 32) {
+    counts_.lines[number] = {.threads = threads,
+                             .block_threads = threads,
+                             .block_warps = threads / lanes_of_a_warp,
+                             .cls = cls,
+                             .is_guarded = false,
+                             .is_sequence = false,
+                             .access_bytes = 4};
+    return *this;
+  }
+  const PtxCounts& counts() const { return counts_; }
+
+ private:
+  PtxCounts counts_;
+};
+
+Alignment align_all(const CodeText& text, const Counts& counts) {
+  return align(text.code(), basic_blocks(text.code()), counts.counts());
+}
+
+TEST(Alignment, CountsStraightCodeOnceForEachThread) {
+  const auto code = CodeText().add("MOV", kInteger, 1).add("FADD", kFp32, 2).store(3).exit();
+  const Alignment alignment =
+      align_all(code, Counts().line(2, kFp32, 64).line(3, InstructionClass::global_store, 64));
+  EXPECT_THAT(alignment.why_not, IsEmpty());
+  EXPECT_THAT(alignment.issued, DoubleNear(4 * 2, kTolerance)) << "four instructions, two warps";
+}
+
+TEST(Alignment, CountsALoopByWhatItComputes) {
+  const auto code = CodeText()
+                        .add("MOV", kInteger, 1)  // 0
+                        .add("FFMA", kFp32, 2)    // 1
+                        .branch(1, true, 3)       // 2
+                        .store(4)                 // 3
+                        .exit();                  // 4
+  const Alignment alignment =
+      align_all(code, Counts().line(2, kFp32, 64 * 10).line(4, InstructionClass::global_store, 64));
+  EXPECT_THAT(alignment.why_not, IsEmpty());
+  EXPECT_THAT(alignment.blocks.at(1).threads, DoubleNear(640, kTolerance));
+  EXPECT_THAT(alignment.issued, DoubleNear(2 + 2 * 10 * 2 + 2 * 2, kTolerance));
+}
+
+/// A loop over four copies, and one over what is left.
+CodeText unrolled_by_four() {
+  return CodeText()
+      .branch(6, true)        // 0
+      .add("FFMA", kFp32, 2)  // 1
+      .add("FFMA", kFp32, 2)
+      .add("FFMA", kFp32, 2)
+      .add("FFMA", kFp32, 2)
+      .branch(1, true)        // 5
+      .branch(9, true)        // 6
+      .add("FFMA", kFp32, 2)  // 7
+      .branch(7, true)        // 8
+      .store(4)               // 9
+      .exit();
+}
+
+TEST(Alignment, DividesTheTurnsOfAnUnrolledLoopByItsCopies) {
+  const Alignment alignment =
+      align_all(unrolled_by_four(),
+                Counts().line(2, kFp32, 64 * 20).line(4, InstructionClass::global_store, 64));
+  EXPECT_THAT(alignment.why_not, IsEmpty());
+  EXPECT_THAT(alignment.blocks.at(1).threads, DoubleNear(64 * 5, kTolerance));
+  EXPECT_THAT(alignment.blocks.at(3).threads, DoubleNear(0, kTolerance));
+}
+
+TEST(Alignment, CountsWarpsOfBothSidesOfABranchWhereTheyPart) {
+  const auto code = CodeText()
+                        .branch(3, true)   // 0
+                        .store(2)          // 1
+                        .branch(4, false)  // 2
+                        .store(3)          // 3
+                        .exit();           // 4
+  const Alignment alignment = align_all(code, Counts()
+                                                  .line(2, InstructionClass::global_store, 48, 24)
+                                                  .line(3, InstructionClass::global_store, 16, 8));
+  EXPECT_THAT(alignment.why_not, IsEmpty());
+  EXPECT_THAT(alignment.blocks.at(1).warps, DoubleNear(2, kTolerance));
+  EXPECT_THAT(alignment.blocks.at(2).warps, DoubleNear(2, kTolerance));
+}
+
+TEST(Alignment, CountsPredicatedCodeForAllWarpsThatIssueIt) {
+  const auto code = CodeText().store(1).add_if("STG", InstructionClass::global_store, 2).exit();
+  const Alignment alignment = align_all(code, Counts()
+                                                  .line(1, InstructionClass::global_store, 64)
+                                                  .line(2, InstructionClass::global_store, 1, 1));
+  EXPECT_THAT(alignment.why_not, IsEmpty());
+  EXPECT_THAT(alignment.issued, DoubleNear(3 * 2, kTolerance));
+}
+
+TEST(Alignment, LeavesASlowPathAloneThatNothingAsksFor) {
+  const auto code = CodeText()
+                        .branch(2, true)                            // 0
+                        .call(4)                                    // 1
+                        .store(1)                                   // 2
+                        .exit()                                     // 3
+                        .add("MUFU", InstructionClass::special, 9)  // 4
+                        .ret();                                     // 5
+  const Alignment alignment = align_all(code, Counts().line(1, InstructionClass::global_store, 64));
+  EXPECT_THAT(alignment.why_not, IsEmpty());
+  EXPECT_THAT(alignment.issued, DoubleNear(3 * 2, kTolerance));
+}
+
+TEST(Alignment, SaysThatStoresAreNotWhereThePtxHasThem) {
+  const auto code = CodeText().store(1).store(2).exit();
+  const Alignment alignment = align_all(code, Counts()
+                                                  .line(1, InstructionClass::global_store, 64)
+                                                  .line(2, InstructionClass::global_store, 640));
+  EXPECT_THAT(alignment.why_not, HasSubstr("stores, barriers and shuffles"));
+  EXPECT_GT(alignment.deviation, 0.4);
+}
+
+TEST(Alignment, SaysThatNothingWasExecuted) {
+  EXPECT_THAT(align(CodeText().exit().code(), basic_blocks(CodeText().exit().code()), {}).why_not,
+              HasSubstr("nothing"));
+}
+
+TEST(Alignment, PassesOnWhyTheCodeIsNotUnderstood) {
+  KernelCode code = CodeText().exit().code();
+  code.why_not = "opcode 0x1ff is not known";
+  EXPECT_EQ(align(code, {}, Counts().counts()).why_not, "opcode 0x1ff is not known");
+}
+
+}  // namespace
+}  // namespace simgpu::sass

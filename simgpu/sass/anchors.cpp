@@ -1,0 +1,95 @@
+#include "simgpu/sass/anchors.h"
+
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+namespace simgpu::sass {
+namespace {
+
+constexpr double kLikely = 1;        // computed once, unless its operands do not change in a loop
+constexpr unsigned kNumber = 0x1FF;  // of an opcode, without the form of its operands
+constexpr double kPossible = 0.1;    // often shared, or made of something else
+
+bool is_any_of(std::string_view name, std::initializer_list<std::string_view> names) {
+  for (const std::string_view one : names) {
+    if (name == one) return true;
+  }
+  return false;
+}
+
+bool stores(InstructionClass cls) {
+  return cls == InstructionClass::global_store || cls == InstructionClass::shared_store ||
+         cls == InstructionClass::generic_access;
+}
+
+/// A load as wide as in PTX: it is not one that was merged of several.
+double weight_of_load(const Instruction& instruction, const LineCount& line) {
+  return instruction.access_bytes != 0 && instruction.access_bytes == line.access_bytes ? kLikely
+                                                                                        : 0;
+}
+
+/// 0 for one that is not made of this instruction of PTX, or not one of one.
+double weight_of(const Instruction& instruction, const LineCount& line) {
+  const std::string_view name = instruction.name;
+  if (is_any_of(name, {"STG", "STS", "ST"}))
+    return stores(line.cls) && instruction.access_bytes == line.access_bytes ? kCertain : 0;
+  if (name == "BAR") return line.cls == InstructionClass::barrier ? kCertain : 0;
+  if (name == "SHFL") return line.cls == InstructionClass::warp_exchange ? kCertain : 0;
+  if (line.is_guarded || line.is_sequence) return 0;
+  switch (line.cls) {
+    case InstructionClass::fp32:
+      return is_any_of(name, {"FFMA", "FADD", "FMUL"}) ? kLikely
+             : is_any_of(name, {"FMNMX", "FSETP"})     ? kPossible
+                                                       : 0;
+    case InstructionClass::fp64:
+      return is_any_of(name, {"DFMA", "DADD", "DMUL"}) ? kLikely : 0;
+    case InstructionClass::fp16:
+      return is_any_of(name, {"HFMA2", "HADD2", "HMUL2"}) ? kLikely : 0;
+    case InstructionClass::special:
+      return name == "MUFU" ? kLikely : 0;
+    case InstructionClass::global_load:
+    case InstructionClass::shared_load:
+    case InstructionClass::generic_access:
+      return is_any_of(name, {"LDG", "LDS", "LD"}) ? weight_of_load(instruction, line) : 0;
+    case InstructionClass::integer:
+      return name == "ISETP" ? kPossible : 0;
+    default:
+      return 0;
+  }
+}
+
+}  // namespace
+
+std::vector<Anchor> find_anchors(const KernelCode& code, const std::vector<BasicBlock>& blocks,
+                                 const PtxCounts& counts) {
+  // Of one line several opcodes may be anchors, as FMUL and FADD of an fma that was taken apart.
+  std::map<std::pair<std::uint32_t, unsigned>, Anchor> lines;
+  for (std::uint32_t i = 0; i < blocks.size(); ++i) {
+    for (std::uint32_t at = blocks[i].first; at < blocks[i].last; ++at) {
+      const Instruction& instruction = code.instructions[at];
+      const auto line = counts.lines.find(instruction.ptx_line);
+      if (line == counts.lines.end()) continue;
+      const double weight = weight_of(instruction, line->second);
+      if (weight == 0) continue;
+      Anchor& found = lines[{instruction.ptx_line, instruction.opcode & kNumber}];
+      ++(instruction.predicate.is_always() ? found.copies : found.predicated)[i];
+      found.threads = line->second.threads;
+      found.weight = weight;
+    }
+  }
+  std::map<std::tuple<Anchor::Copies, Anchor::Copies, double>, double> merged;
+  for (const auto& [line, anchor] : lines) {
+    if (!anchor.copies.empty())
+      merged[{anchor.copies, anchor.predicated, anchor.threads}] += anchor.weight;
+  }
+  std::vector<Anchor> anchors;
+  for (const auto& [what, weight] : merged) {
+    const auto& [copies, predicated, threads] = what;
+    anchors.push_back(
+        {.copies = copies, .predicated = predicated, .threads = threads, .weight = weight});
+  }
+  return anchors;
+}
+
+}  // namespace simgpu::sass

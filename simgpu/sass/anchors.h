@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "simgpu/sass/control_flow.h"
+#include "simgpu/sass/kernel_code.h"
+#include "simgpu/sass/ptx_counts.h"
+
+namespace simgpu::sass {
+
+/// An instruction of PTX of which ptxas makes one machine instruction in each copy of its code, so
+/// that it tells how often the copies are executed together.
+struct Anchor {
+  using Copies = std::map<std::uint32_t, unsigned>;  ///< by basic block of machine code
+
+  Copies copies;
+  /// Those that are executed for lanes for which a predicate holds: nobody knows how many.
+  Copies predicated;
+  double threads = 0;  ///< that execute it
+  /// How certain that is: the more, the less ptxas may do to such an instruction. Those that say
+  /// the same are one anchor, with the sum of their weights.
+  double weight = 0;
+};
+
+/// What may neither be left out, nor be done for lanes that the program leaves out.
+inline constexpr double kCertain = 20;
+
+/// @param blocks the code's basic_blocks()
+std::vector<Anchor> find_anchors(const KernelCode& code, const std::vector<BasicBlock>& blocks,
+                                 const PtxCounts& counts);
+
+}  // namespace simgpu::sass

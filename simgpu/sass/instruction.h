@@ -1,0 +1,79 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "simgpu/isa/instruction_info.h"
+
+/// Machine code as ptxas writes it for capabilities 7.5 to 9.0, as plain values.
+namespace simgpu::sass {
+
+inline constexpr std::uint64_t kInstructionBytes = 16;
+
+/// What ptxas tells the scheduler about an instruction: bits 105 to 125 of its word.
+struct Control {
+  static constexpr unsigned kNoBarrier = 7;
+
+  unsigned stall_cycles = 0;            ///< before the warp's next instruction may start, 0 to 15
+  bool yields = false;                  ///< the scheduler had better go on with another warp
+  unsigned write_barrier = kNoBarrier;  ///< scoreboard (0 to 5) that is released with the result
+  unsigned read_barrier = kNoBarrier;   ///< scoreboard that is released once operands are read
+  unsigned wait_mask = 0;               ///< scoreboards that have to be released before it starts
+  unsigned reuse_mask = 0;              ///< operands that are kept for the next instruction
+  bool operator==(const Control&) const = default;
+};
+
+/// The condition under which lanes execute an instruction.
+struct Predicate {
+  static constexpr unsigned kAlways = 7;  ///< PT
+
+  unsigned index = kAlways;
+  bool negated = false;
+  bool is_always() const { return index == kAlways && !negated; }
+  bool operator==(const Predicate&) const = default;
+};
+
+/// How control leaves an instruction.
+enum class Flow : std::uint8_t {
+  next,
+  branch,      ///< to `target`
+  call,        ///< to `target`, and later to the next instruction
+  ret,         ///< to behind a call
+  exit,        ///< ends the thread
+  scope,       ///< BSSY: nothing yet; `target` is where a BSYNC of the same barrier leads
+  reconverge,  ///< BSYNC: to the target of the BSSY
+  collective,  ///< WARPSYNC.COLLECTIVE: some lanes go to `target`, others wait at the next one
+  indirect,    ///< to an address in a register: nobody knows where
+};
+
+/// One machine instruction.
+struct Instruction {
+  static constexpr std::uint8_t kNoRegister = 255;  ///< RZ, too, is nothing to wait for
+
+  std::uint64_t address = 0;   ///< in the kernel's code
+  std::uint32_t ptx_line = 0;  ///< of the PTX that was assembled, from 1; 0: unknown
+  unsigned opcode = 0;         ///< bits 0 to 11 of the word
+  std::string_view name = {};  ///< "FFMA"; empty for an opcode that is not in the table
+  InstructionClass cls = InstructionClass::other;  ///< the pipe that it occupies
+  Predicate predicate;
+  /// First registers of the result and of the operands. A result or operand of 64 bits or more
+  /// continues in the registers behind the first.
+  std::uint8_t writes = kNoRegister;
+  std::array<std::uint8_t, 3> reads{kNoRegister, kNoRegister, kNoRegister};
+  unsigned access_bytes = 0;  ///< of each lane, of a load or store; 0: none, or not known
+  Control control;
+  Flow flow = Flow::next;
+  /// Not all lanes that execute it need to leave by `flow`: because of its predicate, of a second
+  /// one, or of what other lanes do (BRA.DIV).
+  bool is_conditional = false;
+  std::optional<std::uint64_t> target = {};  ///< address
+  unsigned convergence_barrier = 0;          ///< of BSSY and BSYNC
+  bool operator==(const Instruction&) const = default;
+};
+
+}  // namespace simgpu::sass

@@ -1,0 +1,53 @@
+#include "simgpu/sass/least_deviation.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace simgpu::sass {
+namespace {
+
+using ::testing::DoubleNear;
+using ::testing::ElementsAre;
+
+constexpr double kTolerance = 1e-6;
+
+TEST(LeastDeviation, MeetsEquationsThatAgree) {
+  // x + y = 10, x - y = 4
+  const auto solved = solve({{.terms = {{0, 1}, {1, 1}}, .value = 10, .weight = 1},
+                             {.terms = {{0, 1}, {1, -1}}, .value = 4, .weight = 1}},
+                            {0, 0});
+  ASSERT_TRUE(solved);
+  EXPECT_THAT(solved->unknowns, ElementsAre(DoubleNear(7, kTolerance), DoubleNear(3, kTolerance)));
+}
+
+TEST(LeastDeviation, GoesByTheHeavierOfTwoThatDisagree) {
+  const auto solved = solve(
+      {{.terms = {{0, 1}}, .value = 10, .weight = 1}, {.terms = {{0, 1}}, .value = 4, .weight = 3}},
+      {0});
+  ASSERT_TRUE(solved);
+  EXPECT_THAT(solved->unknowns, ElementsAre(DoubleNear(4, kTolerance)));
+}
+
+TEST(LeastDeviation, TakesTheCheapestOfSeveralThatAgree) {
+  // 4 x + y = 8, where x costs 2 and y costs 1
+  const auto solved = solve({{.terms = {{0, 4}, {1, 1}}, .value = 8, .weight = 100}}, {2, 1});
+  ASSERT_TRUE(solved);
+  EXPECT_THAT(solved->unknowns, ElementsAre(DoubleNear(2, kTolerance), DoubleNear(0, kTolerance)));
+}
+
+TEST(LeastDeviation, KeepsUnknownsFromBecomingNegative) {
+  // x = 0 and x + y = 5 and y = 7 do not agree; x = -2 would
+  const auto solved = solve({{.terms = {{0, 1}, {1, 1}}, .value = 5, .weight = 10},
+                             {.terms = {{1, 1}}, .value = 7, .weight = 1}},
+                            {0, 0});
+  ASSERT_TRUE(solved);
+  EXPECT_THAT(solved->unknowns, ElementsAre(DoubleNear(0, kTolerance), DoubleNear(5, kTolerance)));
+}
+
+TEST(LeastDeviation, RefusesATableThatDoesNotFit) {
+  const std::vector<Equation> many(5000, {.terms = {{0, 1}}, .value = 1, .weight = 1});
+  EXPECT_FALSE(solve(many, {0}));
+}
+
+}  // namespace
+}  // namespace simgpu::sass

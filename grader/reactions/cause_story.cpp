@@ -13,6 +13,7 @@ Diagnostic story_of_cause(const FoundCause& cause, const Values& of_case, const 
   if (cause.is_looks) {
     Diagnostic story = before;
     story.notes.insert(story.notes.end(), cause.evidence.begin(), cause.evidence.end());
+    if (cause.parameters != of_case) add_smaller_problem(story, cause.parameters);
     return story;
   }
   Diagnostic story = begin_story(cause.code, context);
@@ -21,10 +22,7 @@ Diagnostic story_of_cause(const FoundCause& cause, const Values& of_case, const 
   story.evidence = before.evidence;
   story.pattern = before.pattern;
   story.notes = cause.evidence;
-  if (cause.parameters != of_case) {
-    story.notes.push_back(
-        fmt::format("the smallest problem that shows it has {}", text_of(cause.parameters)));
-  }
+  if (cause.parameters != of_case) add_smaller_problem(story, cause.parameters);
   story.notes.insert(story.notes.end(), before.notes.begin(), before.notes.end());
   story.help = cause.help;
   if (cause.line != 0) {
@@ -36,6 +34,12 @@ Diagnostic story_of_cause(const FoundCause& cause, const Values& of_case, const 
     }
   }
   return story;
+}
+
+void add_smaller_problem(Diagnostic& story, const Values& parameters) {
+  story.smaller = parameters;
+  story.notes.push_back(
+      fmt::format("the smallest problem that shows it has {}", text_of(parameters)));
 }
 
 }  // namespace rooflab

@@ -84,6 +84,24 @@ struct Killer {
   bool too_many_processes = false;
 };
 
+/// One of the variants that a library was built with. It exports
+/// `extern "C" void rooflab_choose_variant(int first, int second, double value)` for its host code,
+/// and where its device code looks, VARIANTS.md says. All zero is what the source says.
+struct Variant {
+  int first = 0, second = 0;
+  double value = 0;
+};
+
+/// What a variant made of a problem.
+struct VariantCall {
+  /// It returned, without an error of CUDA, a fault, or a finding that says something of results.
+  bool is_sound = false;
+  std::string failure_code = {};  ///< of the first such finding; empty where there is none
+  std::vector<std::vector<std::byte>> outputs = {};  ///< of every tensor, in order; of a sound call
+  Values results = {};                               ///< of a sound call; untrusted
+  std::uint64_t warp_instructions = 0;               ///< of all its launches
+};
+
 /// What a guest's run ended in.
 struct RunOutcome {
   enum class End : std::uint8_t {
@@ -120,6 +138,8 @@ struct RunOutcome {
   std::vector<ElementOrigin> origins;  ///< of RunRequest::origins_of, in their order
   int failed_call =
       0;  ///< of RunRequest::further: the call whose end this is; 2 for the second one
+  /// Of RunRequest::variants, in their order; fewer where their time limit ended them.
+  std::vector<VariantCall> variant_calls;
   std::string printed;  ///< capped stdout and stderr of the guest; untrusted
 };
 
@@ -183,6 +203,16 @@ struct RunRequest {
   std::optional<RecordingRequest> recording = {};
   /// Of a timed call: it gets these only where it takes at most so many warp instructions.
   std::uint64_t checked_again_up_to = 0;
+  /// Where the GPU is simulated, of a call without further ones: calls of these variants behind the
+  /// first one, the i-th of fresh(i), whose tensors have the sizes of `problem`. One that fails
+  /// does not end the others.
+  std::vector<Variant> variants = {};
+  bool variants_checked = true;  ///< checkers watch them, which takes longer
+  /// What each of them may take, in warp instructions; 0: four times what the first call took of
+  /// its budget, and 100,000.
+  std::uint64_t variant_budget = 0;
+  /// Of all of them together, of the processor. Those that are left then are not called.
+  std::chrono::duration<double> variants_time_limit{5};
 };
 
 /// What a device's checkers say of one call.

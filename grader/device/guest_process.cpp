@@ -12,6 +12,9 @@
 namespace rooflab {
 namespace {
 
+/// Longer than any limit, and no overflow when it is added to now.
+constexpr std::chrono::duration<double> kForEver{1e9};
+
 std::string joined(const std::vector<std::filesystem::path>& directories) {
   std::string result;
   for (const auto& directory : directories) {
@@ -124,7 +127,7 @@ bool GuestProcess::send(const std::string& line) {
   return true;
 }
 
-std::optional<std::string> GuestProcess::receive() {
+std::optional<std::string> GuestProcess::receive(std::chrono::steady_clock::time_point until) {
   std::size_t seen = 0;  // without a line's end
   for (;;) {
     if (const std::size_t end = pending_.find('\n', seen); end != std::string::npos) {
@@ -137,7 +140,7 @@ std::optional<std::string> GuestProcess::receive() {
       return std::nullopt;
     }
     seen = pending_.size();
-    const bool last_look = process_->finished();
+    const bool last_look = process_->finished() || std::chrono::steady_clock::now() >= until;
     pollfd ready{channel_.get(), POLLIN, 0};
     poll(&ready, 1, last_look ? 0 : 50);
     std::array<char, 65536> buffer;
@@ -183,11 +186,17 @@ void GuestProcess::prepare(const Call& next) {
 }
 
 std::optional<Reply> GuestProcess::call(const Call& call) {
+  return this->call(call, kForEver);
+}
+
+std::optional<Reply> GuestProcess::call(const Call& call, std::chrono::duration<double> patience) {
+  using Clock = std::chrono::steady_clock;
+  const auto until = Clock::now() + std::chrono::duration_cast<Clock::duration>(patience);
   nonsense_ = false;
   if (!send(encode(call) + '\n')) {
     return std::nullopt;
   }
-  const std::optional<std::string> line = receive();
+  const std::optional<std::string> line = receive(until);
   if (!line) {
     return std::nullopt;
   }

@@ -44,6 +44,9 @@ class GuestProcess {
   /// Makes one call and waits for its reply, as long as the guest lives; its limits end it.
   /// @return nothing when the guest ended first, or sent something that is no reply.
   std::optional<Reply> call(const Call& call);
+  /// The same, but waits no longer than that, by the clock. A guest that has not replied by then
+  /// can only be ended.
+  std::optional<Reply> call(const Call& call, std::chrono::duration<double> patience);
 
   /// Whether the last call was answered by something that is no reply.
   bool talked_nonsense() const { return nonsense_; }
@@ -62,7 +65,7 @@ class GuestProcess {
 
  private:
   bool send(const std::string& line);
-  std::optional<std::string> receive();
+  std::optional<std::string> receive(std::chrono::steady_clock::time_point until);
 
   Descriptor channel_;
   std::optional<SandboxedProcess> process_;

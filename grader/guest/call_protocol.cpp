@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
@@ -176,6 +177,12 @@ std::string encode(const Call& call) {
                         {"tensors", to_json(call.beside->tensors)},
                         {"stream", call.beside->stream}};
   }
+  if (call.variant) {
+    // Its bits, for JSON has no NaN and no infinity.
+    object["variant"] = {{"first", call.variant->first},
+                         {"second", call.variant->second},
+                         {"value", std::bit_cast<std::uint64_t>(call.variant->value)}};
+  }
   return line_of(object);
 }
 
@@ -214,6 +221,11 @@ Call decode_call(const std::string& text) {
   if (const auto beside = object.find("beside"); beside != object.end()) {
     call.beside = {parameters_from(beside->at("parameters")), tensors_from(beside->at("tensors")),
                    beside->at("stream").get<std::uint64_t>()};
+  }
+  if (const auto variant = object.find("variant"); variant != object.end()) {
+    call.variant = {variant->at("first").get<std::int32_t>(),
+                    variant->at("second").get<std::int32_t>(),
+                    std::bit_cast<double>(variant->at("value").get<std::uint64_t>())};
   }
   return call;
 }

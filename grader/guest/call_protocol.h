@@ -44,6 +44,12 @@ struct CallBeside {
   std::uint64_t stream = 0;  ///< another one than the first call's; both sides know its handle
 };
 
+/// What rooflab_choose_variant() of a library gets before a call.
+struct ChosenVariant {
+  std::int32_t first = 0, second = 0;
+  double value = 0;  ///< any, NaN and infinity too
+};
+
 struct Call {
   std::string library;  ///< path of the task's shared library, as the guest sees it
   /// Empty: nothing is called, only the tensors opened, `libraries` loaded, the events of a
@@ -64,6 +70,7 @@ struct Call {
   std::uint64_t stream = 0;
   /// With a stream that both sides know. Neither call waits for the other.
   std::optional<CallBeside> beside = {};
+  std::optional<ChosenVariant> variant = {};
 };
 
 /// The guest's answer. Student code shares the guest's process, so all of it may be a lie.

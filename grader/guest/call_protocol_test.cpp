@@ -47,6 +47,24 @@ TEST(CallProtocolTest, ACallArrivesAsItWasSent) {
   EXPECT_EQ(got.beside->stream, 18U);
 }
 
+TEST(CallProtocolTest, AVariantArrivesWhateverItsValueIs) {
+  EXPECT_FALSE(decode_call(encode(Call{})).variant);
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  for (const double value : {0.1, -0.0, kInfinity, std::numeric_limits<double>::denorm_min()}) {
+    Call call;
+    call.variant = {std::numeric_limits<std::int32_t>::min(), 7, value};
+    const Call got = decode_call(encode(call));
+    ASSERT_TRUE(got.variant);
+    EXPECT_EQ(got.variant->first, std::numeric_limits<std::int32_t>::min());
+    EXPECT_EQ(got.variant->second, 7);
+    EXPECT_EQ(got.variant->value, value);
+    EXPECT_EQ(std::signbit(got.variant->value), std::signbit(value));
+  }
+  Call call;
+  call.variant = {1, 2, std::nan("")};
+  EXPECT_TRUE(std::isnan(decode_call(encode(call)).variant.value().value));
+}
+
 TEST(CallProtocolTest, AReplyArrivesAsItWasSent) {
   Reply reply;
   reply.status = Reply::Status::not_implemented;

@@ -61,6 +61,14 @@ TaskCaller::Entry* TaskCaller::load(const Call& call) {
   return reinterpret_cast<Entry*>(entry);
 }
 
+/// The library's own function sets what its host code looks at.
+void TaskCaller::choose(const ChosenVariant& variant) {
+  using Choose = void(int, int, double);
+  void* symbol = dlsym(library_, "rooflab_choose_variant");
+  if (symbol == nullptr) throw NotLoaded("it has no variants");
+  reinterpret_cast<Choose*>(symbol)(variant.first, variant.second, variant.value);
+}
+
 void* TaskCaller::place_of(const TensorPlace& place) {
   if (place.exported.empty()) {
     // An address of the device, which came as a number.
@@ -123,6 +131,7 @@ Reply TaskCaller::run(const Call& call) {
   Reply reply;
   try {
     Entry* entry = load(call);
+    if (call.variant) choose(*call.variant);
     const KeepsIfMeasured keeper(call, kept_);
     void* stream = stream_of(call);
     KeptObjects kept_beside;  // calls that overlap share no workspace and no handle
@@ -148,6 +157,7 @@ Reply TaskCaller::run(const Call& call) {
     reply.status = Reply::Status::not_implemented;
     reply.detail = error.what();
     reply.thrown = {error.file(), static_cast<std::uint32_t>(error.line()), ""};
+    if (call.variant) cuda_.finish();  // its errors are none of the next call's
     return reply;
   } catch (const CudaError& error) {
     reply.status = Reply::Status::exception;

@@ -20,6 +20,7 @@ class TaskCaller {
   using Entry = void(GuestCall&);
   Reply prepare(const Call& call);
   Entry* load(const Call& call);
+  void choose(const ChosenVariant& variant);
   void* place_of(const TensorPlace& place);
   std::map<std::string, void*> places_of(const std::map<std::string, TensorPlace>& tensors);
   void* stream_of(const Call& call);

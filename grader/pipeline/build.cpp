@@ -231,7 +231,7 @@ Builder::Step Builder::compile_step(const PartSpec& part, const SourceFile& sour
                   file,
                   "-o",
                   BuildCache::kFileName};
-  step.has_kernels = options_.for_simulation;
+  step.has_kernels = options_.for_simulation && source.is_timed;
   // Copies of all that the file may include: nothing else of ours is before the compiler.
   step.inputs.emplace_back(file, source.text);
   for (const SourceFile& other : sources) {

@@ -22,6 +22,7 @@ struct SourceFile {
   std::string name;  ///< in the part's folder
   std::string text;
   bool is_header = false;  ///< that the others may include: not compiled by itself
+  bool is_timed = true;    ///< a simulated GPU needs its machine code, for the time model
 };
 
 /// What became of a task's files.

@@ -54,6 +54,17 @@ bool is_known_by_its_factor(const Diagnostic& story, const FoundCause& cause) {
   return cause.code == "RL0553" && (story.code == "RL0404" || story.code == "RL0409");
 }
 
+/// Whether accesses of a kernel are what is wrong: out of bounds, never written, or a race.
+bool has_finding_in_a_kernel(const Judgement& judgement) {
+  const Diagnostic& story = judgement.diagnostics.front();
+  const std::uint16_t code = story.code.number();
+  const bool is_of_memory = code >= 201 && code <= 211;
+  const bool is_race = code >= 302 && code <= 304;
+  const bool is_verdict =
+      judgement.verdict == Verdict::runtime_error || judgement.verdict == Verdict::race;
+  return is_verdict && (is_of_memory || is_race);
+}
+
 /// Grades the cases of one task; holds what its groups share.
 class CaseGrader {
  public:
@@ -128,7 +139,12 @@ class CaseGrader {
       if (is_limit(verdict) || verdict == Verdict::not_implemented) break;
     }
     if (told) {
-      if (told->shown_by != nullptr) find_cause(wrong, *told->shown_by, told->judgement);
+      if (told->shown_by != nullptr) {
+        std::vector<const CaseSpec*> all;
+        for (const NumberedCase& each : cases) all.push_back(&each.spec);
+        find_cause(wrong, *told->shown_by, told->judgement);
+        find_operation(all, *told->shown_by, told->judgement);
+      }
       scores_.lose({group}, std::move(told->judgement), told->hidden);
     }
     return true;
@@ -156,6 +172,33 @@ class CaseGrader {
     context.case_number = numbered.number;
     story = story_of_cause(*cause, spec.parameters, story, context);
     if (!cause->is_looks) judgement.telling = Telling::cause;
+  }
+
+  /// Which operation of the file makes it wrong: the cause, where nothing else has told it; of what
+  /// the checkers have found, a word more.
+  void find_operation(const std::vector<const CaseSpec*>& group, const NumberedCase& numbered,
+                      Judgement& judgement) {
+    const CaseSpec& spec = numbered.spec;
+    if (judgement.diagnostics.empty() || spec.hidden || has_looked_for_operation_) return;
+    Diagnostic& story = judgement.diagnostics.front();
+    const bool is_found = has_finding_in_a_kernel(judgement);
+    const bool is_known = judgement.verdict != Verdict::wrong_answer ||
+                          judgement.telling == Telling::cause || names_cause(story);
+    if (is_known && !is_found) return;
+    has_looked_for_operation_ = true;
+    const std::optional<FoundCause> cause = runner_.find_operation(numbered, group, is_found);
+    if (!cause) return;
+    if (is_found) {
+      const std::string word = fmt::format("line {}: {}", cause->line, cause->message);
+      story.notes.insert(story.notes.begin(), cause->evidence.begin(), cause->evidence.end());
+      story.notes.insert(story.notes.begin(), word);
+      return;
+    }
+    DiagnoseContext context = scene_.context();
+    context.case_name = spec.name;
+    context.case_number = numbered.number;
+    story = story_of_cause(*cause, spec.parameters, story, context);
+    judgement.telling = Telling::cause;
   }
 
   Judgement run_case(const NumberedCase& numbered, std::size_t place) {
@@ -230,8 +273,9 @@ class CaseGrader {
   GroupScores& scores_;
   TaskResult& result_;
   RunsAhead* runs_ = nullptr;
-  bool has_told_ = false;                 ///< of a failing case
-  bool has_searched_ = false;             ///< for a cause of wrong elements
+  bool has_told_ = false;      ///< of a failing case
+  bool has_searched_ = false;  ///< for a cause of wrong elements
+  bool has_looked_for_operation_ = false;
   std::size_t tries_ = 0;                 ///< of calls with other parameters
   std::set<std::string> explained_ = {};  ///< functions of which these showed a cause
   int limits_ = 0;                        ///< groups that ended at one

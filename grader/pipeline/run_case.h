@@ -96,6 +96,16 @@ class CaseRunner {
   /// @param failed wrong answers of one group; hidden cases, and those that run in part, are passed
   /// over
   SearchedCause find_cause(const std::vector<const CaseSpec*>& failed) const;
+  /// The operation of the task's file that makes a case wrong: with another one in its place, all
+  /// cases of its group are right. Its file is built once more for it. Nothing where there is none,
+  /// where several places would do, or on a GPU that makes no such calls.
+  /// @param numbered fails
+  /// @param group all of its group's cases; hidden ones, and those that run in part, are passed
+  /// over
+  /// @param checked the device's checkers must find nothing, either
+  std::optional<FoundCause> find_operation(const NumberedCase& numbered,
+                                           const std::vector<const CaseSpec*>& group,
+                                           bool checked) const;
   /// The judgement of a wrong answer of named results with its cause, where calls with other
   /// parameters show one and nothing told it before; nothing where they do not. For public cases
   /// and a simulated GPU alone.
@@ -104,6 +114,7 @@ class CaseRunner {
 
  private:
   bool may_shrink(const CaseSpec& spec) const;
+  std::vector<Values> other_cases(const std::vector<const CaseSpec*>& group) const;
   std::vector<Values> smaller_problems(const CaseSpec& spec) const;
   RunRequest small_request(const Problem& problem, const NumberedCase& numbered) const;
   Called call_all(const NumberedCase& numbered, std::size_t count,

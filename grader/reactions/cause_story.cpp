@@ -21,6 +21,7 @@ Diagnostic story_of_cause(const FoundCause& cause, const Values& of_case, const 
   story.groups = before.groups;
   story.evidence = before.evidence;
   story.pattern = before.pattern;
+  story.smaller = before.smaller;
   story.notes = cause.evidence;
   if (cause.parameters != of_case) add_smaller_problem(story, cause.parameters);
   story.notes.insert(story.notes.end(), before.notes.begin(), before.notes.end());

@@ -1,11 +1,16 @@
 #include "simgpu/device/allocations.h"
 
 #include <algorithm>
+#include <iterator>
+#include <numeric>
 
 #include "simgpu/provenance/provenance.h"
 
 namespace simgpu {
 namespace {
+
+/// What failed calls may leave, of the memory that there is.
+constexpr std::uint64_t kPartForFailedCalls = 8;
 
 constexpr std::size_t kMostAllocations =
     1'000'000;  // bounds our own bookkeeping, not the GPU's memory
@@ -133,11 +138,51 @@ CudaError Allocations::release_pinned(std::uint64_t address) {
   return CudaError::success;
 }
 
+std::set<std::uint64_t> Allocations::addresses() const {
+  std::set<std::uint64_t> all = pinned_;
+  for (const auto& [address, entry] : live_) all.insert(address);
+  return all;
+}
+
+/// 0 where there is no allocation any more.
+std::uint64_t Allocations::bytes_at(std::uint64_t address) const {
+  const Allocation* allocation = memory_.find(address);
+  return allocation == nullptr ? 0 : allocation->bytes;
+}
+
+void Allocations::begin_independent_call(bool follows_failure) {
+  std::set<std::uint64_t> all = addresses();
+  if (follows_failure) {
+    std::ranges::set_difference(all, at_begin_, std::inserter(left_, left_.end()));
+    const std::uint64_t bytes = std::accumulate(
+        left_.begin(), left_.end(), std::uint64_t{0},
+        [&](std::uint64_t sum, std::uint64_t address) { return sum + bytes_at(address); });
+    if (bytes > options_.memory_limit / kPartForFailedCalls) {
+      free_left();
+      all = addresses();
+    }
+  }
+  at_begin_ = std::move(all);
+}
+
+void Allocations::free_left() {
+  for (const std::uint64_t address : left_) {
+    if (live_.contains(address)) {
+      release(address);
+    } else {
+      release_pinned(address);
+    }
+  }
+  left_.clear();
+}
+
 void Allocations::release_all() {
   for (const auto& [address, entry] : live_) memory_.release(address);
   live_.clear();
   for (const std::uint64_t address : pinned_) memory_.release(address);
   pinned_.clear();
+  at_begin_.clear();
+  left_.clear();
   made_ = 0;
   last_kernel_.reset();
 }

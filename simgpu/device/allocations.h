@@ -58,6 +58,10 @@ class Allocations {
   CudaError release_pinned(std::uint64_t address);
   /// The guest is gone: the next one's allocations are counted from 1 again.
   void release_all();
+  /// A call begins that is independent of those before it. What failed ones have left is freed once
+  /// it is much, and not before: a function may keep what it allocated in a call that failed, and
+  /// use it in its next one.
+  void begin_independent_call(bool follows_failure);
   /// What it may allocate besides.
   std::uint64_t free_bytes() const;
   /// Learns what is released from now on.
@@ -73,6 +77,9 @@ class Allocations {
  private:
   CudaError place(std::uint64_t bytes, const char* function, std::uint64_t* address);
   void remember(std::uint64_t address, std::uint64_t bytes, const char* function);
+  void free_left();
+  std::uint64_t bytes_at(std::uint64_t address) const;
+  std::set<std::uint64_t> addresses() const;
 
   const DeviceOptions& options_;
   DeviceMemory& memory_;
@@ -83,6 +90,8 @@ class Allocations {
   HostFindings& host_findings_;
   std::map<std::uint64_t, Entry> live_;
   std::set<std::uint64_t> pinned_;
+  std::set<std::uint64_t> at_begin_;  ///< addresses that there were when an independent call began
+  std::set<std::uint64_t> left_;      ///< by failed independent calls
   std::uint64_t made_ = 0;
   Provenance* provenance_ = nullptr;
   std::shared_ptr<const std::string> last_kernel_;

@@ -77,6 +77,25 @@ TEST_F(AllocationsTest, OfPinnedMemoryAreNotFreedAsOthers) {
   EXPECT_EQ(allocations_.release_pinned(block.address), CudaError::invalid_value);
 }
 
+TEST_F(AllocationsTest, OfFailedIndependentCallsAreFreedOnceTheyAreMuch) {
+  const std::uint64_t before = allocate(kLimit / 2);
+  allocations_.begin_independent_call(false);
+  const std::uint64_t small = allocate(kLimit / 16);
+  allocations_.begin_independent_call(true);
+  EXPECT_TRUE(allocations_.live().contains(small)) << "the next call may use it";
+  const std::uint64_t of_right_one = allocate(kLimit / 16);
+  allocations_.begin_independent_call(false);
+  const std::uint64_t more = allocate(kLimit / 8);
+  SharedBlock pinned;
+  ASSERT_EQ(allocations_.allocate_shared(4096, Sharing::pinned, &pinned), CudaError::success);
+  allocations_.begin_independent_call(true);
+  EXPECT_FALSE(allocations_.live().contains(small));
+  EXPECT_FALSE(allocations_.live().contains(more));
+  EXPECT_THAT(allocations_.pinned(), IsEmpty());
+  EXPECT_TRUE(allocations_.live().contains(before));
+  EXPECT_TRUE(allocations_.live().contains(of_right_one));
+}
+
 TEST_F(AllocationsTest, HaveALimit) {
   std::uint64_t address = 0;
   EXPECT_EQ(allocations_.allocate(kLimit + 1, &address), CudaError::memory_allocation);

@@ -25,6 +25,18 @@ std::vector<ByteRange> ranges_from(wire::Reader& reader) {
   return ranges;
 }
 
+std::vector<VariableContent> contents_from(wire::Reader& reader) {
+  std::vector<VariableContent> contents;
+  while (!reader.empty()) {
+    VariableContent& content = contents.emplace_back();
+    content.name = reader.get_string(protocol::kMaxName);
+    const std::string bytes = reader.get_string(protocol::kChunkBytes);
+    const auto range = std::as_bytes(std::span(bytes));
+    content.bytes.assign(range.begin(), range.end());
+  }
+  return contents;
+}
+
 /// @param address of what has been allocated, if there was room
 std::uint64_t require_room(std::optional<std::uint64_t> address, const Device& device,
                            std::uint64_t bytes, const std::string& label) {
@@ -139,6 +151,19 @@ void ControlSession::dispatch(std::uint32_t operation, wire::Reader& reader, wir
     case ControlOperation::name_only_built_code:
       device_.modules().name_only_built_code();
       return;
+    case ControlOperation::keep_for_variants:
+      device_.keep_for_variants();
+      return;
+    case ControlOperation::work_since_mark:
+      writer.put(protocol::CallWork{.of_budget = device_.since_mark().work,
+                                    .host_calls = device_.since_mark().host_calls});
+      return;
+    case ControlOperation::begin_variant: {
+      const auto limits = reader.get<protocol::VariantLimits>();
+      device_.begin_variant(limits, contents_from(reader));
+      holds_guest_ = false;
+      return;
+    }
     case ControlOperation::follow_origins:
       device_.follow_origins();
       return;

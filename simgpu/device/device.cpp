@@ -102,11 +102,41 @@ void Device::follow_origins() {
   launches_.observe(provenance_.get());
 }
 
+void Device::keep_for_variants() {
+  modules_.keep_variables();
+  launches_.heap().keep();
+}
+
+void Device::begin_variant(const protocol::VariantLimits& limits,
+                           std::vector<VariableContent> variables) {
+  fault_.clear();
+  host_findings_.note_asked();
+  launches_.take_output();
+  launches_.heap().release_since_kept();
+  streams_.host_waited_for_all();
+  streams_.forget_host_sources();
+  allocations_.begin_independent_call(limits.follows_failure != 0);
+  modules_.restore_variables();
+  if (limits.is_checked != 0 && !options_.checkers) mark_all_written();
+  options_.checkers = limits.is_checked != 0;
+  options_.bounds_long_launches = false;
+  options_.budget_is_of_call = true;
+  options_.instruction_budget = limits.instruction_budget;
+  options_.host_call_limit = limits.host_call_limit;
+  modules_.assign(std::move(variables));
+  mark();
+}
+
 void Device::check_from_now_on(std::uint64_t instruction_budget, std::uint64_t host_call_limit) {
   options_.checkers = true;
   options_.bounds_long_launches = false;
   options_.instruction_budget = instruction_budget;
   options_.host_call_limit = host_call_limit;
+  mark_all_written();
+}
+
+/// Of what was not watched, nobody knows what was written to.
+void Device::mark_all_written() {
   for (const Allocation& allocation : memory_.live_allocations()) {
     memory_.mark_initialized(allocation.base, allocation.bytes);
   }

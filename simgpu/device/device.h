@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "simgpu/device/activity_log.h"
 #include "simgpu/device/allocations.h"
@@ -16,6 +17,7 @@
 #include "simgpu/device/library_kernels.h"
 #include "simgpu/device/loaded_modules.h"
 #include "simgpu/device/memory_pools.h"
+#include "simgpu/device/protocol.h"
 #include "simgpu/device/since_mark.h"
 #include "simgpu/device/streams.h"
 #include "simgpu/device/timeline.h"
@@ -78,8 +80,18 @@ class Device {
   /// Checkers watch what comes, and launches that take too long fail. All memory that there is
   /// counts as written, since nobody saw who wrote to it.
   void check_from_now_on(std::uint64_t instruction_budget, std::uint64_t host_call_limit);
+  /// What variables hold now, those of modules to come as they are loaded, and what kernels have
+  /// allocated until now, is what the calls of variants find.
+  void keep_for_variants();
+  /// As mark(), for the call of one of a library's variants, which starts as if no other had been
+  /// before it: a fault is forgotten, variables hold what was kept, and what failed calls have
+  /// allocated is freed once it is much.
+  /// @param variables that tell device code the variant
+  void begin_variant(const protocol::VariantLimits& limits, std::vector<VariableContent> variables);
 
  private:
+  void mark_all_written();
+
   const gpu_spec::GpuSpec gpu_;
   DeviceOptions options_;
   // Each is made of those above it.

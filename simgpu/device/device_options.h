@@ -22,10 +22,16 @@ struct DeviceOptions {
   /// With that: they are told from some of their blocks alone, without a look at how many it takes
   /// to predict the rest.
   bool bounds_by_blocks_alone = false;
+  /// The budget is that of all launches since the last mark together, and those that it does not
+  /// suffice for fail.
+  bool budget_is_of_call = false;
   /// Calls of the host since the last mark, waiting ones left out, after which its program takes
   /// too long; so it does when its launches and copies together have used up the budget of one
   /// launch. 0: no limit.
   std::uint64_t host_call_limit = 0;
+  /// Kernels have no more registers for each thread than that, so that they do not keep a launch
+  /// from running; 0: as many as the GPU allows.
+  unsigned most_registers = 0;
   std::uint64_t memory_limit = 0;  ///< bytes that may be allocated; 0: the GPU's memory
   /// Who makes machine code of the PTX that is executed, for registers and occupancy; nullptr:
   /// these are estimated. Has to outlive the device.

@@ -55,6 +55,9 @@ std::vector<std::string> arguments_for(const DeviceProcessOptions& options, int 
     arguments.emplace_back("--warp-limit-us");
     arguments.push_back(std::to_string(options.warp_limit_us));
   }
+  if (options.most_registers > 0) {
+    arguments.insert(arguments.end(), {"--most-registers", std::to_string(options.most_registers)});
+  }
   if (options.host_call_limit > 0) {
     arguments.insert(arguments.end(),
                      {"--host-call-limit", std::to_string(options.host_call_limit)});
@@ -322,6 +325,25 @@ std::uint64_t DeviceProcess::open_callers_stream() {
 void DeviceProcess::check_from_now_on(std::uint64_t instruction_budget,
                                       std::uint64_t host_call_limit) {
   impl_->ask(ControlOperation::check_from_now_on, instruction_budget, host_call_limit);
+}
+
+void DeviceProcess::keep_for_variants() { impl_->ask(ControlOperation::keep_for_variants); }
+
+protocol::CallWork DeviceProcess::work_since_mark() {
+  const auto reply = impl_->ask(ControlOperation::work_since_mark);
+  return wire::Reader(reply).get<protocol::CallWork>();
+}
+
+void DeviceProcess::begin_variant(const protocol::VariantLimits& limits,
+                                  const std::vector<VariableContent>& variables) {
+  wire::Writer writer;
+  writer.put(limits);
+  for (const VariableContent& variable : variables) {
+    writer.put_string(variable.name);
+    writer.put_string(
+        {reinterpret_cast<const char*>(variable.bytes.data()), variable.bytes.size()});
+  }
+  impl_->call(ControlOperation::begin_variant, writer.bytes());
 }
 
 void DeviceProcess::note_callers_work(std::span<const ByteRange> ranges, bool alone) {

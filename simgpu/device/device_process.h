@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "simgpu/device/protocol.h"
+#include "simgpu/device/variable_content.h"
 #include "simgpu/machine_code/assembler.h"
 #include "simgpu/provenance/origin_report.h"
 #include "simgpu/replay/recording.h"
@@ -38,6 +40,7 @@ struct DeviceProcessOptions {
   bool bounds_long_launches = false;
   bool bounds_by_blocks_alone = false;
   std::uint64_t host_call_limit = 0;  ///< as DeviceOptions has it
+  unsigned most_registers = 0;        ///< as DeviceOptions has it
   /// Bytes that may be allocated, whoever does it; 0: what this machine can hold.
   std::uint64_t memory_limit = 0;
   /// How the device makes machine code of the PTX that it executes. No guest may reach its folder.
@@ -81,6 +84,13 @@ class DeviceProcess {
   void set_checkers(bool on);
   /// Device::check_from_now_on().
   void check_from_now_on(std::uint64_t instruction_budget, std::uint64_t host_call_limit);
+  /// Device::keep_for_variants().
+  void keep_for_variants();
+  /// What has been done since mark().
+  protocol::CallWork work_since_mark();
+  /// Device::begin_variant().
+  void begin_variant(const protocol::VariantLimits& limits,
+                     const std::vector<VariableContent>& variables);
   /// A stream for the guest's function to get from its caller, as a handle of the runtime. It does
   /// not wait for the default stream.
   std::uint64_t open_callers_stream();

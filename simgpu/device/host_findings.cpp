@@ -28,6 +28,11 @@ std::string name_of_direction(std::uint64_t kind) {
 
 }  // namespace
 
+void HostFindings::begin_guest() {
+  since_mark_.host_calls = since_mark_.calls_after_fault = 0;
+  since_mark_.host_work = 0;
+}
+
 void HostFindings::note_call(bool waits) {
   if (options_.host_call_limit == 0) return;
   if (fault_.is_raised()) ++since_mark_.calls_after_fault;

@@ -23,6 +23,8 @@ class HostFindings {
                Fault& fault, SinceMark& since_mark)
       : options_(options), memory_(memory), log_(log), fault_(fault), since_mark_(since_mark) {}
 
+  /// Another guest comes, which is not ended by what the one before it did.
+  void begin_guest();
   /// The host has made a call. @param waits it asked for what is not done yet
   void note_call(bool waits);
   /// Whether the host goes on and on behind the limit, or behind a fault that it does not look at.

@@ -53,6 +53,14 @@ TEST_F(HostFindingsTest, CountAnewFromTheNextMark) {
   EXPECT_THAT(messages(), IsEmpty());
 }
 
+TEST_F(HostFindingsTest, CountAnewForAnotherGuest) {
+  fault_.raise(LaunchStatus::illegal_address);
+  for (int i = 0; i <= 10'000; ++i) host_findings_.note_call(false);
+  ASSERT_TRUE(host_findings_.is_endless());
+  host_findings_.begin_guest();
+  EXPECT_FALSE(host_findings_.is_endless());
+}
+
 TEST_F(HostFindingsTest, HaveNoPatienceBehindAFault) {
   fault_.raise(LaunchStatus::illegal_address);
   for (int i = 0; i < 10'000; ++i) host_findings_.note_call(false);

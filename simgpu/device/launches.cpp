@@ -236,13 +236,18 @@ std::vector<std::uint64_t> Launches::written_in_this_call() const {
   return written;
 }
 
-/// A launch that bounds itself shares its budget with those before it; each gets a part.
+/// A launch that bounds itself shares its budget with those before it; each gets a part. Those of
+/// a call that has a budget as a whole get what is left.
 std::uint64_t Launches::budget() const {
-  if (!parts_.options.bounds_long_launches) return parts_.options.instruction_budget;
+  const DeviceOptions& options = parts_.options;
+  if (!options.bounds_long_launches && !options.budget_is_of_call) {
+    return options.instruction_budget;
+  }
+  const std::uint64_t left =
+      options.instruction_budget - std::min(parts_.since_mark.work, options.instruction_budget);
+  if (options.budget_is_of_call) return std::max<std::uint64_t>(left, 1);
   constexpr std::uint64_t kLeastPart = 16;
-  const std::uint64_t left = parts_.options.instruction_budget -
-                             std::min(parts_.since_mark.work, parts_.options.instruction_budget);
-  return std::max(left, parts_.options.instruction_budget / kLeastPart);
+  return std::max(left, options.instruction_budget / kLeastPart);
 }
 
 /// Zeros for grid.sync(): the words that %envreg1 and %envreg2 point to, of which

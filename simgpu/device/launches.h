@@ -64,6 +64,7 @@ class Launches {
   /// cudaLimitMallocHeapSize, of which kernels' malloc takes.
   CudaError set_heap_bytes(std::uint64_t bytes);
   const KernelHeap& heap() const { return heap_; }
+  KernelHeap& heap() { return heap_; }
   /// EngineOptions::secret of the launches from now on.
   void set_secret(std::uint64_t secret) { secret_ = secret; }
 

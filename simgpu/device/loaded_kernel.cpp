@@ -19,9 +19,10 @@ void forget_places(ptx::Module& module) {
 }
 
 /// Of what a kernel takes, all that may not be more than there is.
-void settle_limits(LoadedKernel& kernel, const gpu_spec::GpuSpec& gpu) {
-  kernel.registers =
-      std::clamp(kernel.registers, 1u, static_cast<unsigned>(gpu.max_registers_per_thread));
+void settle_limits(LoadedKernel& kernel, unsigned most_registers, const gpu_spec::GpuSpec& gpu) {
+  const auto of_gpu = static_cast<unsigned>(gpu.max_registers_per_thread);
+  const unsigned most = most_registers == 0 ? of_gpu : std::min(most_registers, of_gpu);
+  kernel.registers = std::clamp(kernel.registers, 1u, most);
   const auto limit = static_cast<unsigned>(gpu.shared_bytes_per_block);
   kernel.max_dynamic_shared_bytes = limit - std::min(limit, kernel.static_shared_bytes);
 }
@@ -80,7 +81,7 @@ std::vector<LoadedKernel> KernelReader::read(ptx::ModuleOfLines module, const Sy
     kernel.info = find_kernel(*program, name);
     estimate(kernel);
     take_figures(kernel, assembled);
-    settle_limits(kernel, gpu);
+    settle_limits(kernel, most_registers, gpu);
   }
   return kernels;
 }

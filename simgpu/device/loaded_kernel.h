@@ -44,6 +44,7 @@ struct KernelReader {
   const gpu_spec::GpuSpec& gpu;
   /// Makes the machine code of just this PTX. nullptr: nobody does, and figures stay estimates.
   const machine_code::Assembler* assembler = nullptr;
+  unsigned most_registers = 0;  ///< DeviceOptions::most_registers
 
   /// All kernels of the module, by name.
   /// @throws std::exception when they mean nothing

@@ -13,6 +13,8 @@ namespace {
 constexpr std::size_t kMostModules = 4096;
 /// Each keeps a descriptor open, and a process may have 1024 of them.
 constexpr std::size_t kMostManagedVariables = 256;
+/// As much as constant memory has, and more.
+constexpr std::uint64_t kMostAssigned = std::uint64_t{1} << 20;
 constexpr std::size_t kMostBuiltCode = std::size_t{256} << 20;
 
 }  // namespace
@@ -37,6 +39,8 @@ CudaError LoadedModules::load(std::span<const std::byte> container, std::uint64_
       .naming = built || !names_only_built_code_ ? Naming::own : Naming::none};
   try {
     LoadedModule loaded = load_module(container, reader_, limits, memory_);
+    if (keeps_variables_) kept_variables_.keep(loaded, memory_);
+    write_assigned(loaded);
     *handle = next_handle_++;
     modules_.emplace(*handle, std::move(loaded));
     return CudaError::success;
@@ -57,6 +61,7 @@ CudaError LoadedModules::unload(std::uint64_t handle) {
 void LoadedModules::unload_all() {
   for (const auto& [handle, loaded] : modules_) unload_module(loaded, memory_);
   modules_.clear();
+  kept_variables_.forget_all();
 }
 
 LoadedModule* LoadedModules::find(std::uint64_t handle) {
@@ -93,6 +98,28 @@ void LoadedModules::add_built_code(std::span<const std::byte> bytes) {
 bool LoadedModules::is_built(std::span<const std::byte> container) const {
   return built_code_.empty() || memmem(built_code_.data(), built_code_.size(), container.data(),
                                        container.size()) != nullptr;
+}
+
+void LoadedModules::keep_variables() {
+  keeps_variables_ = true;
+  for (const auto& [handle, loaded] : modules_) kept_variables_.keep(loaded, memory_);
+}
+
+void LoadedModules::assign(std::vector<VariableContent> contents) {
+  assigned_ = std::move(contents);
+  for (const auto& [handle, loaded] : modules_) write_assigned(loaded);
+}
+
+void LoadedModules::write_assigned(const LoadedModule& module) {
+  for (const auto& [name, symbol] : module.symbols) {
+    for (const VariableContent& content : assigned_) {
+      const bool is_meant = symbol.bytes >= content.bytes.size() && symbol.bytes <= kMostAssigned &&
+                            name.find(content.name) != std::string::npos;
+      if (!is_meant) continue;
+      memory_.fill(symbol.address, 0, symbol.bytes);
+      memory_.write(symbol.address, content.bytes);
+    }
+  }
 }
 
 std::string LoadedModules::shown_name(const std::string& mangled) const {

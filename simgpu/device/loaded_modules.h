@@ -10,8 +10,10 @@
 #include "simgpu/device/activity_log.h"
 #include "simgpu/device/cuda_error.h"
 #include "simgpu/device/device_options.h"
+#include "simgpu/device/kept_variables.h"
 #include "simgpu/device/module.h"
 #include "simgpu/device/protocol.h"
+#include "simgpu/device/variable_content.h"
 #include "simgpu/memory/device_memory.h"
 #include "specs/gpu_spec.h"
 
@@ -23,7 +25,10 @@ class LoadedModules {
  public:
   LoadedModules(const gpu_spec::GpuSpec& gpu, const DeviceOptions& options, DeviceMemory& memory,
                 ActivityLog& log)
-      : reader_{gpu, options.assembler}, options_(options), memory_(memory), log_(log) {}
+      : reader_{gpu, options.assembler, options.most_registers},
+        options_(options),
+        memory_(memory),
+        log_(log) {}
 
   /// @param container untrusted: see load_module()
   /// @param handle of the module, which no other one ever gets
@@ -42,6 +47,12 @@ class LoadedModules {
   /// The next bytes of the built library. Modules that lie in it were there before the call.
   /// @throws std::runtime_error when there are too many
   void add_built_code(std::span<const std::byte> bytes);
+  /// What variables hold now, and those of modules that are loaded later as they are loaded, they
+  /// get back by restore_variables().
+  void keep_variables();
+  void restore_variables() { kept_variables_.restore(memory_); }
+  /// Variables hold this from now on, in modules that are loaded and those that will be.
+  void assign(std::vector<VariableContent> contents);
   /// Only modules of the built library are named from now on.
   void name_only_built_code() { names_only_built_code_ = true; }
   /// Of a kernel's mangled name, where its module may have gone.
@@ -49,6 +60,7 @@ class LoadedModules {
 
  private:
   bool is_built(std::span<const std::byte> container) const;
+  void write_assigned(const LoadedModule& module);
 
   const KernelReader reader_;
   const DeviceOptions& options_;
@@ -58,6 +70,9 @@ class LoadedModules {
   std::uint64_t next_handle_ = 1;
   std::vector<std::byte> built_code_;  ///< empty: all modules count as built
   bool names_only_built_code_ = false;
+  bool keeps_variables_ = false;
+  KeptVariables kept_variables_;
+  std::vector<VariableContent> assigned_;
 };
 
 }  // namespace simgpu

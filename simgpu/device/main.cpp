@@ -57,6 +57,8 @@ int main(int argc, char** argv) {
                  "modelled time after which a warp takes too long, 0 for no limit");
   app.add_option("--host-call-limit", options.host_call_limit,
                  "calls after which the host program takes too long, 0 for no limit");
+  app.add_option("--most-registers", options.most_registers,
+                 "registers that a thread takes at most, 0 for those of the GPU");
   app.add_flag("--bound-long-launches", options.bounds_long_launches,
                "tell bounds of what takes too long, rather than that it failed");
   app.add_flag("--bound-by-blocks-alone", options.bounds_by_blocks_alone,

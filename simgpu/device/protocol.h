@@ -147,7 +147,24 @@ enum class ControlOperation : std::uint32_t {
   origins,   ///< OriginPlace …, at most kMostOriginPlaces: as collect, of MemoryOrigin
   record,    ///< replay::Wanted: of the launches from now on
   recorded,  ///< u64 size, and replay::Recorded as far as it fits; then collect_more
+  keep_for_variants,
+  work_since_mark,  ///< CallWork
+  begin_variant,    ///< VariantLimits, then name and bytes of variables: Device::begin_variant()
   count,
+};
+
+/// What has been done since the last mark.
+struct CallWork {
+  std::uint64_t of_budget = 0;   ///< by launches, of an instruction budget
+  std::uint64_t host_calls = 0;  ///< that count towards a limit of them
+};
+
+/// How a call of one of a library's variants is made.
+struct VariantLimits {
+  std::uint64_t instruction_budget = 0;  ///< of all its launches together
+  std::uint64_t host_call_limit = 0;
+  std::uint32_t is_checked = 1;       ///< checkers watch it
+  std::uint32_t follows_failure = 0;  ///< of the call before it
 };
 
 /// Facts a client needs of the GPU, for cudaGetDeviceProperties and the like.

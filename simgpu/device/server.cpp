@@ -71,6 +71,7 @@ bool Server::serve_control() {
 void Server::admit(Descriptor socket) {
   guest_.reset();
   device_.release_guest();
+  device_.host_findings().begin_guest();
   if (socket) {
     guest_ = std::make_unique<Guest>(Guest{.connection = Connection(std::move(socket), false),
                                            .session = GuestSession(device_)});

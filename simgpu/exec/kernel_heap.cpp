@@ -30,9 +30,23 @@ bool KernelHeap::release(std::uint64_t address) {
   return true;
 }
 
+void KernelHeap::keep() {
+  kept_.clear();
+  for (const auto& [address, bytes] : live_) kept_.insert(address);
+}
+
+void KernelHeap::release_since_kept() {
+  std::vector<std::uint64_t> since;
+  for (const auto& [address, bytes] : live_) {
+    if (!kept_.contains(address)) since.push_back(address);
+  }
+  for (const std::uint64_t address : since) release(address);
+}
+
 void KernelHeap::reset() {
   for (const auto& [address, bytes] : live_) memory_.release(address);
   live_.clear();
+  kept_.clear();
   used_ = 0;
   capacity_ = kDefaultBytes;
   in_use_ = false;

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 
 #include "simgpu/memory/device_memory.h"
 
@@ -20,6 +21,9 @@ class KernelHeap {
   std::uint64_t allocate(std::uint64_t bytes);
   /// False when `address` was not handed out, or is free already.
   bool release(std::uint64_t address);
+  /// What there is now stays when what came since is freed.
+  void keep();
+  void release_since_kept();
   /// Frees everything and gives the heap its default size.
   void reset();
   std::uint64_t bytes() const { return capacity_; }
@@ -34,6 +38,7 @@ class KernelHeap {
   std::uint64_t used_ = 0;
   bool in_use_ = false;  ///< has handed something out
   std::map<std::uint64_t, std::uint64_t> live_;
+  std::set<std::uint64_t> kept_;
 };
 
 }  // namespace simgpu

@@ -64,8 +64,8 @@ class Lexer {
   }
 
   Token next() {
-    Token token{.kind = Token::Kind::sign, .text = {}, .line = line_};
     const std::size_t first = at_;
+    Token token{.kind = Token::Kind::sign, .text = {}, .line = line_, .offset = first};
     const char c = text_[at_];
     if (begins_word(c)) {
       while (at_ < text_.size() && continues_word(text_[at_])) step();

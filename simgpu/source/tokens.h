@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -14,6 +15,7 @@ struct Token {
   Kind kind = Kind::sign;
   std::string text;
   std::uint32_t line = 0;
+  std::size_t offset = 0;  ///< of its first byte in the text
 };
 
 /// A macro of the file, whose body may hide what its name does not say.

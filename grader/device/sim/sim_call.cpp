@@ -2,12 +2,10 @@
 
 #include <algorithm>
 #include <chrono>
-#include <condition_variable>
-#include <mutex>
 #include <span>
-#include <thread>
 
 #include "grader/contract/elements.h"
+#include "grader/device/sim/deadline.h"
 
 namespace rooflab {
 namespace {
@@ -42,41 +40,6 @@ constexpr Seconds kPatienceAfterEnd{3};
 /// take next to nothing of it; where blocks go over all elements, each a part, it is enough for
 /// some. It is the only limit: one warp alone for all elements is slow, but not wrong.
 constexpr std::uint64_t kVastInstructions = 20'000'000;
-
-/// Ends the device process when it takes too long, so that no call to it can block for ever.
-class Deadline {
- public:
-  Deadline(simgpu::DeviceProcess& device, Seconds patience)
-      : thread_([this, &device, patience] {
-          std::unique_lock lock(mutex_);
-          if (!changed_.wait_for(lock, patience, [this] { return over_; })) {
-            passed_ = true;
-            device.kill();
-          }
-        }) {}
-  Deadline(const Deadline&) = delete;
-  Deadline& operator=(const Deadline&) = delete;
-  ~Deadline() { finish(); }
-  /// Whether the device had to be ended.
-  bool finish() {
-    if (thread_.joinable()) {
-      {
-        const std::lock_guard lock(mutex_);
-        over_ = true;
-      }
-      changed_.notify_all();
-      thread_.join();
-    }
-    return passed_;
-  }
-
- private:
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool over_ = false;
-  bool passed_ = false;
-  std::thread thread_;
-};
 
 std::vector<simgpu::ByteRange> ranges_of(const Problem& problem,
                                          const std::vector<std::uint64_t>& addresses) {

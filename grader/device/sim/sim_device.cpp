@@ -9,52 +9,12 @@
 #include "grader/device/sim/further_calls.h"
 #include "grader/device/sim/sim_call.h"
 #include "grader/device/sim/sim_origins.h"
-#include "grader/device/toolkit_libraries.h"
-#include "grader/spec/files.h"
+#include "grader/device/sim/sim_session.h"
+#include "grader/device/sim/variant_calls.h"
 #include "simgpu/device/device_process.h"
 
 namespace rooflab {
 namespace {
-
-constexpr std::size_t kLargestLibrary = std::size_t{256} << 20;
-constexpr int kDeviceDescriptor = 4;  // the guest's connection to the simulated GPU
-
-// A simulation takes as long as the machine has time for it. A loop on the host ends by the
-// processor time that it takes, one in a kernel by its instructions; the clock on the wall only
-// ends a function that waits for ever, and has to leave right ones alone where others are at work,
-// too.
-constexpr double kOnABusyMachine = 3;
-
-// What a submission may take on the device besides the tensors that it is given: as much as its
-// process may on the host. A share of the machine's memory would not be enough of a bound, for
-// several devices run at a time, and the same program would get on differently on every machine.
-constexpr std::uint64_t kDeviceMemoryBytes = std::uint64_t{4} << 30;
-
-std::uint64_t memory_limit(const RunRequest& request) {
-  std::uint64_t bytes = 0;
-  for (const Tensor& tensor : request.problem->tensors) bytes += tensor.bytes();
-  const auto apart =
-      std::ranges::count_if(request.further, [](const FurtherCall& call) { return !call.at; });
-  const std::uint64_t at_once = request.late_inputs ? 2 : 1;
-  return kDeviceMemoryBytes + (at_once + static_cast<std::uint64_t>(apart)) * bytes;
-}
-
-GuestSetup simulated_guest(const DeviceOptions& options, const RunRequest& request,
-                           int connection) {
-  GuestSetup setup;
-  setup.program = options.guest_program;
-  setup.library = request.library;
-  setup.library_path = {options.runtime_libraries};
-  setup.descriptors = {{connection, kDeviceDescriptor}};
-  setup.environment = {{"SIMGPU_FD", std::to_string(kDeviceDescriptor)}};
-  add_toolkit_libraries(request.libraries, options.cuda_libraries, setup);
-  setup.processor_time_limit = request.host_time_limit.count() > 0
-                                   ? std::min(request.host_time_limit, request.time_limit)
-                                   : request.time_limit;
-  setup.time_limit = kOnABusyMachine * request.time_limit;
-  setup.sandbox = options.sandbox;
-  return setup;
-}
 
 /// Whether a call was timed whole, and the checkers do not take long over one like it.
 bool is_cheap_to_check(const RunRequest& request, const RunOutcome& timed) {
@@ -107,34 +67,10 @@ void record(simgpu::DeviceProcess& device, const RunRequest& request,
 
 RunOutcome run_once(const DeviceOptions& options, const gpu_spec::GpuSpec& gpu,
                     const RunRequest& request) {
-  // Sampled runs are about times, like timed ones.
-  const bool vast = request.problem->vast;
-  const bool checkers = !request.timed && !request.sampled && !vast;
-  simgpu::DeviceProcess device =
-      simgpu::DeviceProcess::start({.program = options.simgpu_device,
-                                    .gpu = options.gpu_specs / (gpu.id + ".toml"),
-                                    .workers = options.workers,
-                                    .checkers = checkers,
-                                    .sampled = request.sampled,
-                                    .lines = request.timed,
-                                    .instruction_budget = instruction_budget(request, checkers),
-                                    .warp_limit_us = warp_limit_us(request),
-                                    .bounds_long_launches = request.timed || vast,
-                                    .bounds_by_blocks_alone = vast,
-                                    .host_call_limit = checkers ? kHostCallLimit : 0,
-                                    .memory_limit = memory_limit(request),
-                                    .assembler = options.assembler});
-  const std::vector<std::uint64_t> addresses = place_tensors(device, *request.problem);
-
-  Descriptor connection(device.connect_guest());
-  GuestProcess guest(simulated_guest(options, request, connection.get()));
-  connection.reset();
-
-  guest.prepare();
-  device.set_secret(request.secret);
-  const std::string library = read_file(request.library, kLargestLibrary);
-  device.set_built_code(std::as_bytes(std::span(library)));
-  if (request.names_built_code_only) device.name_only_built_code();
+  SimSession session(options, gpu, request);
+  simgpu::DeviceProcess& device = session.device();
+  GuestProcess& guest = session.guest();
+  const std::vector<std::uint64_t>& addresses = session.addresses();
   Call call = call_for(request, addresses);
   std::optional<SecondCall> second = second_call_for(device, request, call);
   // The stream that is opened last is the one that the caller's own work is on.
@@ -151,6 +87,11 @@ RunOutcome run_once(const DeviceOptions& options, const gpu_spec::GpuSpec& gpu,
   const std::optional<Reply> reply = guest.call(call);
   RunOutcome outcome;
   outcome.keeps_records = true;
+  if (makes_variants(request)) {
+    VariantCalls(session, request, call).make(reply, outcome);
+    settle_time(request, outcome);
+    return outcome;
+  }
   const bool has_returned = reply && reply->status == Reply::Status::returned;
   const bool may_be_repeated = !request.timed || request.checked_again_up_to > 0;
   if (!request.further.empty() && may_be_repeated && has_returned) {

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// A student's CUDA C++ as tokens that can be replaced.
+namespace rooflab::mutation {
+
+/// A word, a number, a string, or an operator of C++ with all of its signs.
+struct CodeToken {
+  enum class Kind : std::uint8_t { word, number, text, sign };
+  Kind kind = Kind::sign;
+  std::string text;
+  std::size_t offset = 0;  ///< of its first byte in the source
+  std::uint32_t line = 0;
+
+  bool is(std::string_view sign) const { return text == sign; }
+  bool is_word() const { return kind == Kind::word; }
+};
+
+/// A source file as tokens, without comments and directives.
+class Code {
+ public:
+  /// @param text untrusted
+  explicit Code(std::string text);
+
+  const std::string& text() const { return text_; }
+  std::size_t size() const { return tokens_.size(); }
+  /// Behind the last token: one without text.
+  const CodeToken& at(std::size_t index) const;
+  bool is(std::size_t index, std::string_view sign) const { return at(index).is(sign); }
+  /// Of an opening parenthesis, bracket or brace: the one that closes it; size() where none does.
+  std::size_t partner(std::size_t index) const {
+    return index < size() ? partners_[index] : size();
+  }
+  /// 1-based
+  std::uint32_t column(std::size_t index) const;
+  /// Tokens from `first` to before `last`, with a blank between them where the source has some.
+  std::string spelling(std::size_t first, std::size_t last) const;
+  /// Directives change the numbers of lines, so that nothing can be said of them.
+  bool renumbers_lines() const { return renumbers_lines_; }
+
+ private:
+  void find_partners();
+
+  std::string text_;
+  std::vector<CodeToken> tokens_;
+  std::vector<std::size_t> partners_;
+  bool renumbers_lines_ = false;
+};
+
+}  // namespace rooflab::mutation

@@ -1,0 +1,85 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "grader/mutation/code_tokens.h"
+#include "grader/mutation/edits.h"
+#include "grader/mutation/mutants.h"
+#include "grader/mutation/scopes.h"
+
+namespace rooflab::mutation {
+
+/// Gives mutants their numbers.
+class MutantList {
+ public:
+  explicit MutantList(const Code& code) : code_(code) {}
+
+  /// Numbers of one place: those behind the next multiple of 16, of which it has at most 15.
+  /// @return the first of them, which the next mutant gets
+  int begin_place();
+  int places() const { return next_ / kOfAPlace + 1; }
+  /// @param place the token that is changed
+  /// @return its number
+  int add(MutantKind kind, std::size_t place, std::string before, std::string after);
+  /// The only one of its place.
+  int add_alone(MutantKind kind, std::size_t place, std::string before, std::string after);
+  void add_any_value(std::size_t place, std::string before);
+  std::vector<Mutant> take() { return std::move(mutants_); }
+
+ private:
+  static constexpr int kOfAPlace = 16;
+  const Code& code_;
+  std::vector<Mutant> mutants_;
+  int next_ = 0;
+};
+
+/// Changes operators, numbers and names of expressions.
+class ExpressionMutator {
+ public:
+  ExpressionMutator(const Code& code, Edits& edits, MutantList& mutants, const Scopes& scopes)
+      : code_(code), edits_(edits), mutants_(mutants), scopes_(scopes) {}
+
+  /// Of the tokens from `first` to before `last`.
+  void mutate(std::size_t first, std::size_t last);
+  /// A result may want a factor or a divisor that is at hand.
+  void mutate_scale(std::size_t first, std::size_t last);
+  /// Parts of a condition that && joins may be left out; it may stand before a ?.
+  void mutate_conjuncts(std::size_t first, std::size_t last);
+  /// Members that the function uses, by the text of their object: found once for each function.
+  void note_members(std::size_t first, std::size_t last);
+
+  /// Behind the > that closes template arguments which begin at a <; nothing found: `begin`.
+  std::size_t behind_template_arguments(std::size_t begin) const;
+
+ private:
+  std::size_t mutate_at(std::size_t index, std::size_t first, std::size_t last);
+  bool is_subscript(std::size_t index) const;
+  std::size_t behind_lambda(std::size_t index) const;
+  std::size_t word(std::size_t index, std::size_t last);
+  std::size_t axis(std::size_t index);
+  std::size_t member(std::size_t index, std::size_t last);
+  bool function_name(std::size_t index);
+  void name(std::size_t index, std::size_t first, std::size_t last);
+  void number(std::size_t index);
+  void sign(std::size_t index, std::size_t first);
+  bool is_binary(std::size_t index, std::size_t first) const;
+  bool is_changed(std::size_t index, std::size_t behind) const;
+  bool passes_by_value(std::size_t index, std::size_t first, std::size_t behind) const;
+  void exchanges(std::size_t first, std::size_t last);
+  void pick(std::size_t first, std::size_t last, const std::vector<std::string>& others);
+
+  struct Member {
+    std::string object, name;
+  };
+  const Code& code_;
+  Edits& edits_;
+  MutantList& mutants_;
+  const Scopes& scopes_;
+  std::vector<Member> members_;
+  int braces_ = 0;  ///< whose initialisers must not narrow
+};
+
+}  // namespace rooflab::mutation

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "grader/contract/problem.h"
+#include "grader/mutation/mutants.h"
+
+/// Which mutants of a wrong file are right.
+namespace rooflab::mutation {
+
+/// Up to two mutants at once, by their numbers; 0 stands for none.
+struct Choice {
+  int first = 0, second = 0;
+  double value = 0;  ///< of a mutant that takes any
+};
+
+/// What came of a call.
+struct Tried {
+  bool is_sound = false;    ///< it returned, and nothing was found in it
+  std::uint64_t wrong = 0;  ///< elements or results, of a sound one
+  /// How far off a certain one of them is, in its tolerance, with its sign: the same one in all
+  /// calls of a problem.
+  double error = 0;
+
+  bool is_right() const { return is_sound && wrong == 0; }
+};
+
+struct SearchTools {
+  /// Parameters of problems of which one may be wrong, the smallest first.
+  std::vector<Values> candidates;
+  /// Parameters of all cases that have to be right.
+  std::vector<Values> cases;
+  /// Of other cases, of which as many as possible should be right.
+  std::vector<Values> others;
+  /// Calls the file with each choice. Fewer results where there was no time for all.
+  std::function<std::vector<Tried>(const Values& parameters, int draw,
+                                   const std::vector<Choice>& choices)>
+      call;
+  /// Values of constants of the file, by name.
+  std::function<double(const std::string& name)> value_of;
+};
+
+/// Mutants that make everything right.
+struct RightMutant {
+  std::vector<Mutant> mutants;  ///< one, or two at once
+  double value = 0;             ///< of one that takes any
+};
+
+struct SearchResult {
+  std::vector<RightMutant> right;  ///< those that explain best come first
+  std::size_t tried = 0;           ///< choices on the smallest problem
+  Values parameters;               ///< of that problem
+  bool was_sound = false;          ///< the file itself was, there, and its results were wrong
+};
+
+/// Tries single mutants, then other values of numbers, then two at once. A mutant is right if it is
+/// with two draws of a small problem and in all cases.
+SearchResult find_right_mutants(const std::vector<Mutant>& mutants, const SearchTools& tools);
+
+}  // namespace rooflab::mutation

@@ -1,0 +1,128 @@
+#include "grader/mutation/mutant_search.h"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "grader/mutation/mutant_words.h"
+
+namespace rooflab::mutation {
+namespace {
+
+/// A file whose result is off by what a function says of a choice.
+struct PretendFile {
+  std::vector<Mutant> mutants;
+  std::function<double(const Choice&, std::int64_t size)> error;
+
+  SearchTools tools() const {
+    SearchTools tools;
+    tools.candidates = {{{"size", std::int64_t{2}}}, {{"size", std::int64_t{8}}}};
+    tools.cases = {{{"size", std::int64_t{8}}}};
+    tools.call = [this](const Values& parameters, int draw, const std::vector<Choice>& choices) {
+      std::vector<Tried> tried;
+      for (const Choice& choice : choices) {
+        const double off =
+            error(choice, std::get<std::int64_t>(parameters.at("size"))) * (1 + draw);
+        const bool is_right = std::abs(off) < 1e-6;
+        const auto wrong = static_cast<std::uint64_t>(std::ceil(std::abs(off)));
+        tried.push_back({.is_sound = true, .wrong = is_right ? 0 : wrong, .error = off});
+      }
+      return tried;
+    };
+    tools.value_of = [](const std::string&) { return 1.0; };
+    return tools;
+  }
+};
+
+Mutant mutant(int number, MutantKind kind, std::uint32_t line) {
+  return {.number = number, .kind = kind, .line = line, .column = 1, .before = "<", .after = "<="};
+}
+
+TEST(MutantSearch, FindsTheOneThatIsRight) {
+  const PretendFile file{
+      {mutant(1, MutantKind::left_out, 3), mutant(2, MutantKind::comparison, 5)},
+      [](const Choice& choice, std::int64_t) { return choice.first == 2 ? 0 : 7; }};
+  const SearchResult result = find_right_mutants(file.mutants, file.tools());
+  ASSERT_EQ(result.right.size(), 1u);
+  EXPECT_EQ(result.right.front().mutants.front().line, 5u);
+  EXPECT_EQ(std::get<std::int64_t>(result.parameters.at("size")), 2);
+}
+
+TEST(MutantSearch, WhatIsRightForASmallProblemAloneIsNone) {
+  const PretendFile file{{mutant(1, MutantKind::comparison, 3)},
+                         [](const Choice& choice, std::int64_t size) {
+                           return choice.first == 1 && size == 2 ? 0 : 7;
+                         }};
+  EXPECT_TRUE(find_right_mutants(file.mutants, file.tools()).right.empty());
+}
+
+TEST(MutantSearch, ASmallProblemThatIsRightIsPassedOver) {
+  const PretendFile file{{mutant(1, MutantKind::comparison, 3)},
+                         [](const Choice& choice, std::int64_t size) {
+                           return choice.first == 1 || size == 2 ? 0 : 7;
+                         }};
+  const SearchResult result = find_right_mutants(file.mutants, file.tools());
+  EXPECT_EQ(result.right.size(), 1u);
+  EXPECT_EQ(std::get<std::int64_t>(result.parameters.at("size")), 8);
+}
+
+TEST(MutantSearch, FindsTheValueOfANumber) {
+  PretendFile file{{{.number = 1,
+                     .kind = MutantKind::number,
+                     .line = 4,
+                     .column = 1,
+                     .before = "1.0f",
+                     .after = "",
+                     .is_any_value = true}},
+                   [](const Choice& choice, std::int64_t) {
+                     const double x = choice.first == 1 ? choice.value : 1.0;
+                     return 3 * (x * x - 0.5);
+                   }};
+  const SearchResult result = find_right_mutants(file.mutants, file.tools());
+  ASSERT_EQ(result.right.size(), 1u);
+  EXPECT_NEAR(result.right.front().value, std::sqrt(0.5), 1e-6);
+}
+
+TEST(MutantSearch, FindsTwoMistakesOfWhichEachMakesSomeOfItWrong) {
+  std::vector<Mutant> mutants;
+  for (int i = 1; i <= 5; ++i) mutants.push_back(mutant(i, MutantKind::comparison, 10u + i));
+  const PretendFile file{mutants, [](const Choice& choice, std::int64_t) {
+                           const auto has = [&](int n) {
+                             return choice.first == n || choice.second == n;
+                           };
+                           return (has(2) ? 0 : 40) + (has(4) ? 0 : 3);
+                         }};
+  const SearchResult result = find_right_mutants(file.mutants, file.tools());
+  ASSERT_FALSE(result.right.empty());
+  EXPECT_EQ(result.right.front().mutants.size(), 2u);
+  const OperationWords words = words_of(result, best_of(result), 1);
+  EXPECT_THAT(words.message, ::testing::HasSubstr("line 12"));
+  EXPECT_THAT(words.message, ::testing::HasSubstr("line 14"));
+}
+
+TEST(MutantSearch, ManyPlacesAreNoCause) {
+  std::vector<Mutant> mutants;
+  for (int i = 1; i <= 9; ++i) mutants.push_back(mutant(i, MutantKind::comparison, 10u + i));
+  const PretendFile file{
+      mutants, [](const Choice& choice, std::int64_t) { return choice.first != 0 ? 0 : 7; }};
+  const SearchResult result = find_right_mutants(file.mutants, file.tools());
+  EXPECT_EQ(result.right.size(), 9u);
+  EXPECT_TRUE(best_of(result).empty());
+}
+
+TEST(MutantWords, NameTheOperationAndWhatWouldBeRight) {
+  const PretendFile file{
+      {mutant(1, MutantKind::comparison, 3)},
+      [](const Choice& choice, std::int64_t) { return choice.first == 1 ? 0 : 7; }};
+  const SearchResult result = find_right_mutants(file.mutants, file.tools());
+  const OperationWords words = words_of(result, best_of(result), 1);
+  EXPECT_EQ(words.message, "the comparison `<` makes it wrong: with `<=` all results are right");
+  EXPECT_EQ(words.line, 3u);
+}
+
+}  // namespace
+}  // namespace rooflab::mutation

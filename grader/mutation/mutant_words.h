@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "grader/mutation/mutant_search.h"
+
+namespace rooflab::mutation {
+
+/// What a search has found, in words for the student.
+struct OperationWords {
+  std::string message;
+  std::vector<std::string> evidence;
+  std::string help;
+  std::uint32_t line = 0, column = 0;  ///< of the operation
+  std::string label;                   ///< what stands under it
+};
+
+/// Of the mutants that are right, those that explain best. Nothing where they lie in so many places
+/// that none of them is the cause.
+/// @param cases how many cases were tried
+std::vector<RightMutant> best_of(const SearchResult& result);
+OperationWords words_of(const SearchResult& result, const std::vector<RightMutant>& best,
+                        std::size_t cases);
+
+}  // namespace rooflab::mutation

@@ -1,0 +1,149 @@
+#include "grader/mutation/mutants.h"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "grader/mutation/code_tokens.h"
+#include "grader/mutation/constants.h"
+
+namespace rooflab::mutation {
+namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+/// "`<` to `<=`" for each mutant of a function's body.
+std::vector<std::string> changes_in(const std::string& text) {
+  std::vector<std::string> changes;
+  for (const Mutant& mutant : with_mutants(text).mutants) {
+    changes.push_back(mutant.before + " to " + mutant.after);
+  }
+  return changes;
+}
+
+std::string in_function(const std::string& body) {
+  return "void f(int row, int column, const float* in, float* out) {\n" + body + "\n}\n";
+}
+
+TEST(Mutants, ComparisonsAreMadeWiderAndTurnedAround) {
+  const auto changes = changes_in(in_function("if (row < column) return;"));
+  EXPECT_THAT(changes, Contains("< to <="));
+  EXPECT_THAT(changes, Contains("< to >"));
+}
+
+TEST(Mutants, NumbersGetTheirNeighboursAndAnyValue) {
+  const MutableSource source = with_mutants(in_function("out[row] = 0.5f * in[row];"));
+  const auto any = std::ranges::find(source.mutants, true, &Mutant::is_any_value);
+  ASSERT_NE(any, source.mutants.end());
+  EXPECT_EQ(any->before, "0.5f");
+  EXPECT_EQ(any->line, 2u);
+}
+
+TEST(Mutants, VariablesBecomeOthersOfTheirTypeThatAreKnownThere) {
+  const auto changes = changes_in(
+      in_function("{ int inner = 1; }\nfloat sum = 0.0f;\nout[row] = sum;\nint later = 2;"));
+  EXPECT_THAT(changes, Contains("row to column"));
+  EXPECT_THAT(changes, Not(Contains("row to inner")));
+  EXPECT_THAT(changes, Not(Contains("row to later")));
+  EXPECT_THAT(changes, Not(Contains("row to sum")));
+}
+
+TEST(Mutants, AVariableThatIsAssignedKeepsItsName) {
+  const std::string text = with_mutants(in_function("row = column; ++row;")).text;
+  EXPECT_THAT(text, HasSubstr("set("));
+  EXPECT_THAT(text, HasSubstr("++row"));
+}
+
+TEST(Mutants, AnIndexOfTwoNamesIsExchangedAsAWhole) {
+  EXPECT_THAT(changes_in("void f(int i, int j, int n, float* out) { out[i * n + j] = 1.0f; }"),
+              Contains("i * n + j to j * n + i"));
+}
+
+TEST(Mutants, AxesOfAThreadAreMistakenForOthers) {
+  const auto changes = changes_in("__global__ void f(int* out) { out[threadIdx.x] = 1; }");
+  EXPECT_THAT(changes, Contains("threadIdx.x to threadIdx.y"));
+  EXPECT_THAT(changes, Contains("threadIdx.x to blockIdx.x"));
+}
+
+TEST(Mutants, TwoStatementsMayStandInTheOtherOrder) {
+  const MutableSource source = with_mutants(in_function("out[0] = in[0];\nout[1] = out[0];"));
+  const auto order = std::ranges::find(source.mutants, MutantKind::order, &Mutant::kind);
+  ASSERT_NE(order, source.mutants.end());
+  EXPECT_EQ(order->line, 2u);
+}
+
+TEST(Mutants, WhatIsNoOperatorStaysAsItIs) {
+  for (const std::string body :
+       {"const float* p = in;", "auto x = static_cast<float>(row);", "std::vector<int> v(row);",
+        "constexpr int kSide = 16;", "__shared__ float tile[16][17];",
+        "auto f = [](const float* a) { return a; };", "int x = row >> column;"}) {
+    const std::string text = with_mutants(in_function(body)).text;
+    const std::string kept = body.substr(0, body.find_first_of("=(") + 1);
+    EXPECT_THAT(text, HasSubstr(kept)) << body;
+    EXPECT_THAT(text, Not(HasSubstr("Less"))) << body;
+    EXPECT_THAT(text, Not(HasSubstr("Product"))) << body;
+  }
+}
+
+TEST(Mutants, ArrayLengthsAndTemplateArgumentsStayConstant) {
+  const std::string text =
+      with_mutants(in_function("__shared__ float tile[16][17];\nfoo<16>(row);")).text;
+  EXPECT_THAT(text, HasSubstr("tile[16][17]"));
+  EXPECT_THAT(text, HasSubstr("foo<16>("));
+}
+
+TEST(Mutants, LinesToSkipAreLeftAlone) {
+  const std::string text = in_function("out[row] = 1.0f;\nout[column] = 2.0f;");
+  const MutableSource source = with_mutants(text, {2});
+  EXPECT_THAT(source.text, HasSubstr("out[row] = 1.0f;"));
+  EXPECT_TRUE(std::ranges::none_of(source.mutants, [](const Mutant& m) { return m.line == 2; }));
+  EXPECT_TRUE(std::ranges::any_of(source.mutants, [](const Mutant& m) { return m.line == 3; }));
+}
+
+TEST(Mutants, LinesKeepTheirNumbers) {
+  const std::string text = in_function("// nothing\nout[row] = in[column];\n/* two\nlines */ row;");
+  const std::string mutated = with_mutants(text).text;
+  EXPECT_EQ(std::ranges::count(mutated, '\n'), std::ranges::count(text, '\n') + 3);
+}
+
+TEST(Mutants, NumbersOfAPlaceFollowAMultipleOfSixteen) {
+  const auto mutants =
+      with_mutants(in_function("out[row * 4 + column] += in[row] / 2.0f;")).mutants;
+  int before = 0;
+  for (const Mutant& mutant : mutants) {
+    EXPECT_GT(mutant.number, before);
+    EXPECT_NE(mutant.number % 16, 0);
+    before = mutant.number;
+  }
+  EXPECT_GT(mutants.size(), 20u);
+}
+
+TEST(Mutants, BrokenSourcesHaveNone) {
+  for (const char* text : {"", "void f(", "}}}", "void f() { if (", "void f() { for (;", "(((",
+                           "void f() { a <", "alignas", "void f() { alignas", "#line 7\nint x;"}) {
+    EXPECT_NO_THROW(with_mutants(text)) << text;
+  }
+}
+
+TEST(CodeTokens, OperatorsAndNumbersAreWhole) {
+  const Code code("a<<<1>>>b 1e-5f .5f x->y a<=b i++ 0x1e+2");
+  std::vector<std::string> tokens;
+  for (std::size_t i = 0; i < code.size(); ++i) tokens.push_back(code.at(i).text);
+  EXPECT_THAT(tokens, ::testing::ElementsAre("a", "<<<", "1", ">>>", "b", "1e-5f", ".5f", "x", "->",
+                                             "y", "a", "<=", "b", "i", "++", "0x1e", "+", "2"));
+}
+
+TEST(ConstantValues, AreThoseOfTheFile) {
+  const Code code("constexpr float kScale = 0.25f; int n = f();");
+  EXPECT_EQ(value_of("kScale", code), 0.25);
+  EXPECT_EQ(value_of("1e-5f", code), 1e-5);
+  EXPECT_TRUE(std::isnan(value_of("n", code)));
+}
+
+}  // namespace
+}  // namespace rooflab::mutation

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rooflab::mutation {
+
+/// A variable that a function has declared.
+struct Variable {
+  std::string name;
+  std::string type;  ///< as it is written, without const and the like
+};
+
+/// The variables that can be named at a place in a function.
+class Scopes {
+ public:
+  void open() { marks_.push_back(variables_.size()); }
+  void close() {
+    variables_.resize(marks_.back());
+    marks_.pop_back();
+  }
+  void declare(Variable variable) { variables_.push_back(std::move(variable)); }
+
+  /// The innermost of this name; nullptr when there is none.
+  const Variable* find(std::string_view name) const;
+  /// Those that hold a number, floating-point ones first, of each the latest first.
+  std::vector<std::string> numbers() const;
+  /// Others of the same type, the latest first.
+  std::vector<std::string> others_like(const Variable& variable) const;
+
+ private:
+  std::vector<Variable> variables_;
+  std::vector<std::size_t> marks_;
+};
+
+}  // namespace rooflab::mutation

@@ -1,0 +1,395 @@
+#include "grader/mutation/statements.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "grader/mutation/variant_header.h"
+
+namespace rooflab::mutation {
+namespace {
+
+template <std::size_t count>
+bool is_one_of(const CodeToken& token, const std::array<std::string_view, count>& words) {
+  return std::ranges::find(words, token.text) != words.end();
+}
+
+/// Words that begin what is no statement of the program's run.
+constexpr std::array<std::string_view, 11> kNotRun{"constexpr", "static_assert", "using", "typedef",
+                                                   "struct",    "enum",          "asm",   "__asm__",
+                                                   "extern",    "union",         "class"};
+constexpr std::array<std::string_view, 8> kQualifiers{
+    "const", "static", "volatile", "unsigned", "signed", "register", "typename", "__shared__"};
+constexpr std::array<std::string_view, 12> kNoType{"return",   "else",    "goto",  "case",
+                                                   "new",      "delete",  "throw", "break",
+                                                   "continue", "default", "if",    "do"};
+
+/// Of types such as "long long int".
+constexpr std::array<std::string_view, 5> kOfSeveralWords{"long", "short", "int", "char", "double"};
+
+/// The function of variant_header.cpp for an assignment.
+std::string_view function_of(const std::string& sign) {
+  if (sign == "=") return "set";
+  if (sign == "+=") return "add";
+  if (sign == "-=") return "subtract";
+  if (sign == "*=") return "multiply";
+  if (sign == "/=") return "divide";
+  return {};
+}
+
+std::vector<std::string_view> others_than(const std::string& sign) {
+  if (sign == "=") return {"+="};
+  if (sign == "+=") return {"=", "-="};
+  if (sign == "-=") return {"=", "+="};
+  if (sign == "*=") return {"=", "/="};
+  return {"=", "*="};
+}
+
+}  // namespace
+
+StatementMutator::StatementMutator(const Code& code, const std::vector<std::uint32_t>& skip)
+    : code_(code),
+      skip_(skip),
+      edits_(code),
+      mutants_(code),
+      expressions_(code, edits_, mutants_, scopes_) {}
+
+MutableSource StatementMutator::run() {
+  top_level(0, code_.size());
+  for (const auto& [token, text] : moved_) edits_.put_before(token, text);
+  return {.text = fmt::format("#define ROOFLAB_PLACES {}\n#include \"{}\"\n#line 1\n{}",
+                              mutants_.places(), kVariantHeader, edits_.text()),
+          .mutants = mutants_.take()};
+}
+
+/// Namespaces, classes and functions.
+void StatementMutator::top_level(std::size_t first, std::size_t last) {
+  for (std::size_t i = first; i < last; ++i) {
+    if (code_.is(i, "(")) {
+      const auto body = body_of_function(i);
+      if (body) function(i, *body);
+      i = body ? code_.partner(*body) : code_.partner(i);
+    } else if (code_.is(i, "{")) {
+      const bool is_value = i > 0 && (code_.is(i - 1, "=") || code_.is(i - 1, "]"));
+      if (!is_value) top_level(i + 1, std::min(code_.partner(i), last));
+      i = code_.partner(i);
+    }
+  }
+}
+
+/// The brace behind a parameter list that opens here.
+std::optional<std::size_t> StatementMutator::body_of_function(std::size_t open) const {
+  if (open == 0 || !code_.at(open - 1).is_word()) return std::nullopt;
+  std::size_t i = code_.partner(open) + 1;
+  while (code_.is(i, "const") || code_.is(i, "noexcept") || code_.is(i, "override")) ++i;
+  if (!code_.is(i, "{") || code_.partner(i) >= code_.size()) return std::nullopt;
+  return i;
+}
+
+void StatementMutator::function(std::size_t parameters, std::size_t body) {
+  scopes_.open();
+  declare_parameters(parameters);
+  expressions_.note_members(body, code_.partner(body));
+  block(body);
+  scopes_.close();
+}
+
+void StatementMutator::declare_parameters(std::size_t open) {
+  const std::size_t close = code_.partner(open);
+  std::size_t first = open + 1;
+  for (std::size_t i = first; i <= close; ++i) {
+    if (code_.is(i, "<")) i = expressions_.behind_template_arguments(i);
+    if (!code_.is(i, ",") && i != close) continue;
+    std::size_t name = i;
+    for (std::size_t k = first; k < i; ++k) {
+      if (code_.is(k, "=") || code_.is(k, "[")) break;
+      if (code_.at(k).is_word()) name = k;
+    }
+    std::string type;
+    for (std::size_t k = first; k < name && name < i; ++k) {
+      if (code_.is(k, "const") || code_.is(k, "__restrict__") || code_.is(k, "&")) continue;
+      type += (type.empty() ? "" : " ") + code_.at(k).text;
+    }
+    if (!type.empty()) scopes_.declare({.name = code_.at(name).text, .type = type});
+    first = i + 1;
+  }
+}
+
+void StatementMutator::block(std::size_t open) {
+  const std::size_t close = code_.partner(open);
+  scopes_.open();
+  std::vector<Statement> statements;
+  for (std::size_t i = open + 1; i < close;) {
+    statements.push_back(statement(i, close));
+    i = std::max(statements.back().behind, i + 1);
+  }
+  exchange_neighbours(statements);
+  scopes_.close();
+}
+
+/// The next semicolon that is not inside of something.
+std::size_t StatementMutator::end_of_statement(std::size_t first, std::size_t last) const {
+  for (std::size_t i = first; i < last; ++i) {
+    if (code_.is(i, "(") || code_.is(i, "[") || code_.is(i, "{")) i = code_.partner(i);
+    if (code_.is(i, ";")) return i;
+  }
+  return last;
+}
+
+bool StatementMutator::is_left_alone(std::size_t first, std::size_t end) const {
+  for (std::size_t i = first; i < end; ++i) {
+    if (std::ranges::find(skip_, code_.at(i).line) != skip_.end()) return true;
+  }
+  return false;
+}
+
+StatementMutator::Statement StatementMutator::statement(std::size_t first, std::size_t last) {
+  const CodeToken& token = code_.at(first);
+  if (token.is("{")) {
+    block(first);
+    return {first, code_.partner(first) + 1, false};
+  }
+  if (token.is("if") || token.is("while") || token.is("switch")) {
+    return {first, branch(first, last), false};
+  }
+  if (token.is("for")) return {first, loop(first, last), false};
+  if (token.is("do") || token.is("else")) {
+    return {first, statement(first + 1, last).behind, false};
+  }
+  if (token.is("case") || token.is("default")) {
+    std::size_t i = first;
+    while (i < last && !code_.is(i, ":")) ++i;
+    return {first, i + 1, false};
+  }
+  const std::size_t end = end_of_statement(first, last);
+  const Statement whole{first, end + 1, false};
+  if (is_one_of(token, kNotRun) || is_left_alone(first, end)) {
+    return whole;
+  }
+  if (token.is("return") || token.is("throw")) {
+    if (token.is("return")) value(first + 1, end);
+    return whole;
+  }
+  if (token.is(";") || is_one_of(token, kNoType)) return whole;
+  if (declaration(first, end)) return whole;
+  return expression(first, end);
+}
+
+/// if, while and switch.
+/// @return the token behind
+std::size_t StatementMutator::branch(std::size_t first, std::size_t last) {
+  const bool is_constant = code_.is(first + 1, "constexpr");
+  const std::size_t open = first + (is_constant ? 2 : 1);
+  if (!code_.is(open, "(")) return end_of_statement(first, last) + 1;
+  const std::size_t close = code_.partner(open);
+  if (!is_constant && close > open + 1 && !is_left_alone(open, close) &&
+      end_of_statement(open + 1, close) == close && !code_.is(first, "switch")) {
+    expressions_.mutate(open + 1, close);
+    expressions_.mutate_conjuncts(open + 1, close);
+    if (code_.is(first, "if")) {
+      const std::string written = code_.spelling(open + 1, close);
+      const int number = mutants_.add_alone(MutantKind::condition, open + 1, written, "true");
+      mutants_.add(MutantKind::condition, open + 1, written, "false");
+      mutants_.add(MutantKind::condition, open + 1, written, "its opposite");
+      edits_.wrap(open + 1, close - 1,
+                  fmt::format("rooflab_variants::condition({}, static_cast<bool>(", number), "))");
+    }
+  }
+  std::size_t behind = statement(close + 1, last).behind;
+  if (code_.is(first, "if") && code_.is(behind, "else")) {
+    behind = statement(behind + 1, last).behind;
+  }
+  return behind;
+}
+
+std::size_t StatementMutator::loop(std::size_t first, std::size_t last) {
+  const std::size_t open = first + 1;
+  if (!code_.is(open, "(")) return end_of_statement(first, last) + 1;
+  scopes_.open();
+  loop_header(open);
+  const std::size_t behind = statement(code_.partner(open) + 1, last).behind;
+  scopes_.close();
+  return behind;
+}
+
+void StatementMutator::loop_header(std::size_t open) {
+  const std::size_t close = code_.partner(open);
+  const std::size_t start = end_of_statement(open + 1, close);
+  if (start >= close || is_left_alone(open, close)) return;  // over a range
+  const std::size_t condition = end_of_statement(start + 1, close);
+  if (!declaration(open + 1, start)) expressions_.mutate(open + 1, start);
+  expressions_.mutate(start + 1, condition);
+  expressions_.mutate_conjuncts(start + 1, condition);
+  if (condition >= close) return;
+  expressions_.mutate(condition + 1, close);
+  const std::size_t step = condition + 3;
+  if (!code_.is(condition + 2, "+=") || step >= close || code_.is(step + 1, ",")) return;
+  const std::string written = code_.spelling(step, close);
+  const int number = mutants_.add_alone(MutantKind::scale, step, written, "* gridDim.x");
+  edits_.wrap(step, close - 1, fmt::format("rooflab_variants::of_grid({}, ", number), ")");
+}
+
+/// A declaration of variables, which are known from then on. False where it is none.
+bool StatementMutator::declaration(std::size_t first, std::size_t end) {
+  std::size_t i = first;
+  bool is_constant = false, is_shared = false;
+  std::string type;
+  while (i < end && (is_one_of(code_.at(i), kQualifiers) || code_.is(i, "alignas"))) {
+    if (code_.is(i, "alignas")) i = code_.partner(i + 1);
+    is_constant = is_constant || code_.is(i, "const");
+    is_shared = is_shared || code_.is(i, "__shared__");
+    if (code_.is(i, "unsigned")) type = "unsigned";
+    ++i;
+  }
+  const bool is_bare_unsigned = type == "unsigned" && code_.at(i).is_word() &&
+                                !code_.at(i + 1).is_word() && !code_.is(i + 1, "::") &&
+                                !code_.is(i + 1, "*");
+  if (!is_bare_unsigned) {
+    if (!code_.at(i).is_word() || is_one_of(code_.at(i), kNoType)) return false;
+    type += (type.empty() ? "" : " ") + code_.at(i).text;
+    ++i;
+    while (is_one_of(code_.at(i - 1), kOfSeveralWords) && is_one_of(code_.at(i), kOfSeveralWords)) {
+      type += " " + code_.at(i++).text;
+    }
+    while (code_.is(i, "::") ||
+           (code_.is(i, "<") && expressions_.behind_template_arguments(i) != i)) {
+      const std::size_t behind =
+          code_.is(i, "::") ? i + 2 : expressions_.behind_template_arguments(i);
+      type += code_.spelling(i, behind);
+      i = behind;
+    }
+    if (code_.is(i, "const")) ++i;
+  }
+  while (code_.is(i, "*") || code_.is(i, "&") || code_.is(i, "const") ||
+         code_.is(i, "__restrict__")) {
+    if (code_.is(i, "*")) type += " *";
+    if (code_.is(i, "&")) is_shared = true;  // a reference: nothing but a variable fits
+    ++i;
+  }
+  constexpr std::array<std::string_view, 7> kBehindName{"=", "{", "(", "[", ";", ",", ":"};
+  const bool is_name = i > first && i < end && code_.at(i).is_word() &&
+                       (is_one_of(code_.at(i + 1), kBehindName) || i + 1 == end);
+  if (!is_name) return false;
+  if (is_shared) {
+    scopes_.declare(
+        {.name = code_.at(i).text, .type = "shared " + type + code_.spelling(i + 1, end)});
+    return true;
+  }
+  declarators(i, end, type, is_constant);
+  return true;
+}
+
+void StatementMutator::declarators(std::size_t name, std::size_t end, const std::string& type,
+                                   bool is_constant) {
+  while (name < end) {
+    std::size_t i = name + 1;
+    std::string whole = type;
+    while (code_.is(i, "[")) {
+      whole += code_.spelling(i, code_.partner(i) + 1);
+      i = code_.partner(i) + 1;
+    }
+    std::size_t next = i;
+    while (next < end && !code_.is(next, ",")) {
+      if (code_.is(next, "(") || code_.is(next, "[") || code_.is(next, "{"))
+        next = code_.partner(next);
+      ++next;
+    }
+    next = std::min(next, end);
+    if (code_.is(i, "=") || code_.is(i, "(") || code_.is(i, "{")) {
+      initialiser(code_.is(i, "=") ? i + 1 : i, next, is_constant);
+    }
+    scopes_.declare({.name = code_.at(name).text, .type = whole});
+    name = next + 1;
+    while (code_.is(name, "*")) ++name;
+  }
+}
+
+/// @param is_constant of a const variable, which may have to stay a constant of the compiler's
+void StatementMutator::initialiser(std::size_t first, std::size_t last, bool is_constant) {
+  bool may_change = !is_constant;
+  for (std::size_t i = first; i < last && !may_change; ++i) {
+    const CodeToken& token = code_.at(i);
+    may_change = token.is_word() && (scopes_.find(token.text) != nullptr || token.is("threadIdx") ||
+                                     token.is("blockIdx") || code_.is(i + 1, "("));
+  }
+  if (!may_change) return;
+  expressions_.mutate(first, last);
+  expressions_.mutate_conjuncts(first, last);
+}
+
+/// What a function returns or a statement stores.
+void StatementMutator::value(std::size_t first, std::size_t last) {
+  expressions_.mutate(first, last);
+  expressions_.mutate_conjuncts(first, last);
+  expressions_.mutate_scale(first, last);
+}
+
+/// A call or an assignment.
+StatementMutator::Statement StatementMutator::expression(std::size_t first, std::size_t end) {
+  expressions_.mutate(first, end);
+  update(first, end);
+  const std::string written = code_.spelling(first, end + 1);
+  constexpr std::size_t kLongest = 60;
+  const int number = mutants_.add_alone(
+      MutantKind::left_out, first,
+      written.size() > kLongest ? written.substr(0, kLongest) + "…" : written, "");
+  edits_.wrap(first, end, fmt::format("{{ if (!rooflab_variants::is({})) ", number), " }");
+  return {first, end + 1, true};
+}
+
+/// `x += y;` as a whole statement.
+void StatementMutator::update(std::size_t first, std::size_t end) {
+  for (std::size_t i = first; i < end; ++i) {
+    if (code_.is(i, "(") || code_.is(i, "[") || code_.is(i, "{")) {
+      i = code_.partner(i);
+      continue;
+    }
+    const std::string& sign = code_.at(i).text;
+    const std::string_view function = function_of(sign);
+    if (function.empty()) continue;
+    if (i == first || i + 1 >= end || code_.is(i + 1, "{")) return;
+    for (std::size_t k = i + 1; k < end; ++k) {
+      if (!function_of(code_.at(k).text).empty()) return;  // a = b = c
+    }
+    expressions_.mutate_conjuncts(i + 1, end);
+    const bool is_result =
+        code_.is(i - 1, "]") || (i > first + 1 && (code_.is(i - 2, ".") || code_.is(i - 2, "->")));
+    if (sign == "=" && is_result) expressions_.mutate_scale(i + 1, end);
+    const int number = mutants_.begin_place();
+    for (const std::string_view other : others_than(sign)) {
+      mutants_.add(MutantKind::update, i, sign, std::string(other));
+    }
+    edits_.put_before(first, fmt::format("rooflab_variants::{}({}, ", function, number));
+    edits_.replace(i, ",");
+    edits_.put_behind(end - 1, ")");
+    return;
+  }
+}
+
+/// Two statements, one right behind the other, in the other order.
+void StatementMutator::exchange_neighbours(const std::vector<Statement>& statements) {
+  std::vector<std::pair<std::size_t, std::string>> guards;
+  for (std::size_t i = 0; i + 1 < statements.size(); ++i) {
+    const Statement& one = statements[i];
+    const Statement& other = statements[i + 1];
+    if (!one.may_move || !other.may_move) continue;
+    const int number =
+        mutants_.add_alone(MutantKind::order, one.first, code_.spelling(one.first, one.behind),
+                           code_.spelling(other.first, other.behind));
+    moved_.emplace_back(one.first, fmt::format("{{ if (rooflab_variants::is({})) {} }} ", number,
+                                               edits_.joined(other.first, other.behind)));
+    guards.emplace_back(i + 1, fmt::format("{{ if (!rooflab_variants::is({})) ", number));
+  }
+  for (const auto& [index, guard] : guards) {
+    edits_.wrap(statements[index].first, statements[index].behind - 1, guard, " }");
+  }
+}
+
+MutableSource with_mutants(const std::string& text, const std::vector<std::uint32_t>& skip) {
+  const Code code(text);
+  if (code.renumbers_lines()) return {.text = text, .mutants = {}};
+  return StatementMutator(code, skip).run();
+}
+
+}  // namespace rooflab::mutation

@@ -1,0 +1,237 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <regex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "grader/diagnose/story.h"
+#include "grader/mutation/constants.h"
+#include "grader/mutation/mutant_search.h"
+#include "grader/mutation/mutant_words.h"
+#include "grader/mutation/mutants.h"
+#include "grader/mutation/variant_header.h"
+#include "grader/pipeline/check.h"
+#include "grader/pipeline/grade_task.h"
+#include "grader/pipeline/run_case.h"
+
+namespace rooflab {
+namespace {
+
+using mutation::Choice;
+using mutation::MutableSource;
+using mutation::Tried;
+
+/// A number that is followed in all calls of a problem.
+struct Followed {
+  std::string name;  ///< of a tensor or a result
+  std::size_t element = 0;
+};
+
+/// What is right for one problem, and how results are off.
+struct RightResults {
+  Problem problem;
+  std::vector<Expected> tensors;
+  Values results;  ///< of a `values` task
+  std::optional<Followed> followed = {};
+
+  Tried judge(const VariantCall& call) {
+    Tried tried{.is_sound = call.is_sound};
+    if (!call.is_sound) return tried;
+    if (!results.empty()) {
+      judge_results(wrong_results(call.results, results), call.results, tried);
+    } else {
+      judge_tensors(wrong_tensors(problem, tensors, call.outputs), tried);
+    }
+    return tried;
+  }
+
+ private:
+  void judge_results(const Values& wrong, const Values& got, Tried& tried) {
+    tried.wrong = wrong.size();
+    if (!wrong.empty() && !followed) followed = Followed{wrong.begin()->first};
+    if (!followed || !wrong.contains(followed->name)) return;
+    const auto found = got.find(followed->name);
+    if (found == got.end()) return;
+    const auto number = [](const Value& value) {
+      const double* const real = std::get_if<double>(&value);
+      const std::int64_t* const whole = std::get_if<std::int64_t>(&value);
+      return real != nullptr    ? *real
+             : whole != nullptr ? static_cast<double>(*whole)
+                                : std::nan("");
+    };
+    tried.error = number(found->second) - number(results.at(followed->name));
+  }
+
+  void judge_tensors(const std::vector<TensorCheck>& wrong, Tried& tried) {
+    for (const TensorCheck& check : wrong) {
+      tried.wrong += std::max<std::uint64_t>(check.wrong_count, 1);
+      if (!followed) {
+        const auto first = std::ranges::find(check.wrong, true);
+        if (first != check.wrong.end()) {
+          followed = Followed{check.tensor, static_cast<std::size_t>(first - check.wrong.begin())};
+        }
+      }
+      if (!followed || followed->name != check.tensor) continue;
+      const std::size_t i = followed->element;
+      if (i < check.got.size())
+        tried.error = (check.got[i] - check.expected[i]) / check.tolerance[i];
+    }
+  }
+};
+
+/// Lines of a file that the compiler complains of.
+std::vector<std::uint32_t> lines_with_errors(const std::string& messages, const std::string& file) {
+  std::vector<std::uint32_t> lines;
+  const std::regex place(R"(([\w.-]+)[(:](\d+)[):])");
+  for (std::sregex_iterator match(messages.begin(), messages.end(), place), end; match != end;
+       ++match) {
+    if ((*match)[1] != file || (*match)[2].length() > 6) continue;
+    lines.push_back(static_cast<std::uint32_t>(std::stoul((*match)[2])));
+  }
+  return lines;
+}
+
+/// A file of the task with all of its mutants, built.
+struct BuiltMutants {
+  std::filesystem::path library;
+  std::vector<mutation::Mutant> mutants;
+};
+
+/// Builds the task's own file with mutants. Lines that the compiler does not take so are left alone
+/// then; what cannot be built at all has none.
+std::optional<BuiltMutants> build_mutants(const TaskScene& scene) {
+  std::vector<SourceFile> sources;
+  std::size_t own = scene.built.files.size();
+  for (const NamedFile& file : scene.built.files) {
+    if (file.name == scene.task().file) own = sources.size();
+    const auto& headers = scene.part.headers;
+    const bool is_header = std::ranges::find(headers, file.name) != headers.end();
+    sources.push_back({file.name, file.submitted.text, is_header});
+  }
+  if (own >= sources.size()) return std::nullopt;
+  const std::string original = sources[own].text;
+  sources[own].is_timed = false;
+  sources.push_back({mutation::kVariantHeader, std::string(mutation::variant_header()), true});
+  std::vector<std::uint32_t> skip;
+  constexpr int kMostBuilds = 3;
+  for (int i = 0; i < kMostBuilds; ++i) {
+    MutableSource mutable_source = mutation::with_mutants(original, skip);
+    if (mutable_source.mutants.empty()) return std::nullopt;
+    sources[own].text = mutable_source.text;
+    const BuildOutcome built = scene.tools.build(scene.task(), sources);
+    if (built.end == BuildOutcome::End::built) {
+      return BuiltMutants{built.library, std::move(mutable_source.mutants)};
+    }
+    const auto lines = lines_with_errors(built.messages, sources[own].name);
+    if (built.end == BuildOutcome::End::fault || lines.empty()) return std::nullopt;
+    skip.insert(skip.end(), lines.begin(), lines.end());
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+/// Small public cases of other groups, in which the function does the same.
+std::vector<Values> CaseRunner::other_cases(const std::vector<const CaseSpec*>& group) const {
+  constexpr std::size_t kMost = 6;
+  std::vector<Values> others;
+  const auto function = [](const CaseSpec& spec) {
+    const auto found = spec.parameters.find("function");
+    return found == spec.parameters.end() ? Value{} : found->second;
+  };
+  for (const CaseSpec& spec : scene_.task().cases) {
+    const bool is_own = std::ranges::any_of(
+        group, [&](const CaseSpec* own) { return own->parameters == spec.parameters; });
+    const bool may = !spec.hidden && !spec.late_inputs && is_whole(spec) &&
+                     (scene_.task().kind == TaskKind::values || is_small(spec)) &&
+                     function(spec) == function(*group.front());
+    if (may && !is_own && others.size() < kMost) others.push_back(spec.parameters);
+  }
+  return others;
+}
+
+std::optional<FoundCause> CaseRunner::find_operation(const NumberedCase& numbered,
+                                                     const std::vector<const CaseSpec*>& of_group,
+                                                     bool checked) const {
+  const bool is_values = scene_.task().kind == TaskKind::values;
+  std::vector<const CaseSpec*> group = of_group;
+  std::erase_if(group, [](const CaseSpec* spec) {
+    return spec->hidden || spec->late_inputs || !is_whole(*spec);
+  });
+  const bool may = oracle_ != nullptr && scene_.tools.device.checks_every_run() && !group.empty() &&
+                   !numbered.spec.hidden && is_whole(numbered.spec);
+  if (!may) return std::nullopt;
+  scene_.tools.progress(scene_.task().id + ": looking for the operation");
+  const std::vector<Values> candidates =
+      is_values ? std::vector<Values>{numbered.spec.parameters} : smaller_problems(numbered.spec);
+  const auto built = build_mutants(scene_);
+  if (!built) return std::nullopt;
+  std::map<std::pair<std::string, int>, RightResults> known;
+  const auto right_results = [&](const Values& parameters, int draw) -> RightResults& {
+    const auto [place, is_new] = known.try_emplace({text_of(parameters), draw});
+    if (!is_new) return place->second;
+    RightResults& right = place->second;
+    CaseSpec drawn = numbered.spec;
+    drawn.parameters = parameters;
+    right.problem =
+        is_values ? Problem{parameters, {}}
+                  : problem_of(drawn, numbered.spec.name + ", operation " + std::to_string(draw));
+    if (is_values) {
+      right.results = expected_at(parameters).value_or(Values{});
+    } else {
+      right.tensors = oracle_->expect(right.problem);
+    }
+    return right;
+  };
+  std::size_t most = 0;
+  const auto call = [&](const Values& parameters, int draw, const std::vector<Choice>& choices) {
+    RightResults& right = right_results(parameters, draw);
+    if (is_values && right.results.empty()) return std::vector<Tried>();
+    RunRequest request = small_request(right.problem, numbered);
+    request.library = built->library;
+    request.variants_checked = checked;
+    for (const Choice& choice : choices) {
+      if (most > 0 && request.variants.size() >= most) break;
+      request.variants.push_back({choice.first, choice.second, choice.value});
+    }
+    request.fresh = [&](int) { return right.problem; };
+    const RunOutcome outcome = scene_.tools.device.run(request);
+    if (most == 0 && !outcome.variant_calls.empty()) {
+      constexpr double kMostInstructions = 2e7, kOfACall = 2e4;
+      most = 1 +
+             static_cast<std::size_t>(
+                 kMostInstructions /
+                 (kOfACall + static_cast<double>(outcome.variant_calls.front().warp_instructions)));
+    }
+    std::vector<Tried> tried;
+    for (const VariantCall& each : outcome.variant_calls) tried.push_back(right.judge(each));
+    return tried;
+  };
+  mutation::SearchTools tools;
+  tools.candidates = candidates;
+  for (const CaseSpec* spec : group) tools.cases.push_back(spec->parameters);
+  tools.others = other_cases(group);
+  tools.call = call;
+  const auto own = std::ranges::find(scene_.built.files, scene_.task().file, &NamedFile::name);
+  const mutation::Code code(own->submitted.text);
+  tools.value_of = [&](const std::string& name) { return mutation::value_of(name, code); };
+  const mutation::SearchResult result = mutation::find_right_mutants(built->mutants, tools);
+  const std::vector<mutation::RightMutant> best = mutation::best_of(result);
+  if (best.empty()) return std::nullopt;
+  const mutation::OperationWords words = mutation::words_of(result, best, group.size());
+  return FoundCause{.code = "RL0550",
+                    .message = words.message,
+                    .evidence = words.evidence,
+                    .help = words.help,
+                    .parameters = result.parameters,
+                    .file = scene_.task().file,
+                    .line = words.line,
+                    .label = words.label};
+}
+
+}  // namespace rooflab

@@ -1,12 +1,17 @@
 #include "grader/reactions/cause_story.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <string>
+#include <string_view>
 
 #include "grader/diagnose/story.h"
 
 namespace rooflab {
+namespace {
+
+constexpr std::string_view kSmallest = "the smallest problem that shows it has ";
+
+}  // namespace
 
 Diagnostic story_of_cause(const FoundCause& cause, const Values& of_case, const Diagnostic& before,
                           const DiagnoseContext& context) {
@@ -24,7 +29,10 @@ Diagnostic story_of_cause(const FoundCause& cause, const Values& of_case, const 
   story.smaller = before.smaller;
   story.notes = cause.evidence;
   if (cause.parameters != of_case) add_smaller_problem(story, cause.parameters);
-  story.notes.insert(story.notes.end(), before.notes.begin(), before.notes.end());
+  for (const std::string& note : before.notes) {
+    const bool is_replaced = note.starts_with(kSmallest) && cause.parameters != of_case;
+    if (!is_replaced) story.notes.push_back(note);
+  }
   story.help = cause.help;
   if (cause.line != 0) {
     const Label label = label_at(cause.file, cause.line, 0, cause.label, context);
@@ -39,8 +47,7 @@ Diagnostic story_of_cause(const FoundCause& cause, const Values& of_case, const 
 
 void add_smaller_problem(Diagnostic& story, const Values& parameters) {
   story.smaller = parameters;
-  story.notes.push_back(
-      fmt::format("the smallest problem that shows it has {}", text_of(parameters)));
+  story.notes.push_back(std::string(kSmallest) + text_of(parameters));
 }
 
 }  // namespace rooflab

@@ -41,12 +41,16 @@ struct AccessSite {
   Dim3 block{0, 0, 0};
   Dim3 thread{0, 0, 0};
   std::uint32_t warp = 0;
-  std::string action{};  ///< "writes 4 bytes", "reads 16 bytes", "waits at barrier 0"
+  std::string action{};     ///< "writes 4 bytes", "reads 16 bytes", "waits at barrier 0"
+  std::uint32_t bytes = 0;  ///< of a thread's access to memory; 0: it is none, or not known
   /// How the kernel came to the place: the call of the function that it is in, the call of the
   /// function that this is in, …; empty for a place in the kernel itself.
   std::vector<InlinedCall> inlined_at{};
   bool by_thread = true;  ///< false: a whole launch or a copy did it; block and thread mean nothing
-  bool writes = false;    ///< a store, rather than a load or an atomic
+  /// Of two blocks that race, which thread of the block it was may not be known: thread and warp
+  /// are then a guess, which nobody should be told.
+  bool knows_thread = true;
+  bool writes = false;  ///< a store, rather than a load or an atomic
   /// Of host code, the calls that led to it, innermost first.
   std::vector<HostFrame> called_from{};
   bool operator==(const AccessSite&) const = default;
@@ -116,6 +120,14 @@ struct StreamConflict {
   bool operator==(const StreamConflict&) const = default;
 };
 
+/// Of a race between work on streams or in graphs: the launches that touch the same memory, counted
+/// from 1 since the last mark.
+struct RacingLaunches {
+  std::uint64_t address = 0;             ///< of the first byte that both touch
+  std::uint64_t later = 0, earlier = 0;  ///< `where` and `other`; 0: that is no launch of a kernel
+  bool operator==(const RacingLaunches&) const = default;
+};
+
 /// Something wrong with the program, told so that it can be understood without the simulator's
 /// source. Texts are for people: what code decides by are the other members.
 struct Finding {
@@ -131,9 +143,10 @@ struct Finding {
   /// Holds unless threads returned from the kernel before `where`, which only its source tells: see
   /// simgpu/source/early_returns.h. Who has no source has to drop it.
   bool unless_returned = false;
-  std::optional<StreamConflict> stream{};  ///< of RL0325 alone
-  std::vector<ArrayPlace> places{};        ///< that `object` and `message` name in bytes
-  std::vector<SourceNote> also{};          ///< other lines that belong to it
+  std::optional<StreamConflict> stream{};    ///< of RL0325 alone
+  std::optional<RacingLaunches> launches{};  ///< of RL0315, RL0317 and RL0325
+  std::vector<ArrayPlace> places{};          ///< that `object` and `message` name in bytes
+  std::vector<SourceNote> also{};            ///< other lines that belong to it
   bool returns_early = false;  ///< of RL0305: a `return` keeps threads away, as the source tells
 
   /// @throws std::bad_optional_access of a code that no device tells

@@ -179,6 +179,9 @@ Advice advice_for(const simgpu::Finding& finding, const DiagnoseContext& context
 /// Indices of a hidden case tell its sizes.
 std::string actor(const simgpu::AccessSite& site, bool with_block, bool hidden) {
   if (hidden || !site.by_thread) return site.action;
+  if (!site.knows_thread) {
+    return fmt::format("a thread of block {} {}", coordinates(site.block), site.action);
+  }
   const bool has_warp = site.warp != simgpu::kUnknownWarp;
   return fmt::format(
       "{}thread {}, {}{}", with_block ? fmt::format("block {}, ", coordinates(site.block)) : "",

@@ -99,21 +99,59 @@ std::string help_for_stride(const simgpu::ArrayPlace& place, const Problem& prob
   return {};
 }
 
+/// What lies behind a tensor: ", which has tokens 0 to 63: this would be token 64, head 0", or its
+/// shape where its axes have no names.
+std::string beyond_text(const simgpu::ArrayPlace& place, const Tensor& tensor,
+                        const AxisNames& axes) {
+  const std::string shape = ", which has " + shape_text(tensor);
+  if (place.offset < 0) return shape;
+  const std::uint64_t element = static_cast<std::uint64_t>(place.offset) / size_of(tensor.type);
+  const std::string there = place_text(axes, tensor, element, 1);
+  if (there.empty()) return shape;
+  return fmt::format("{}: this would be {}", shape, there);
+}
+
+/// The elements that an access of so many bytes touches whose bytes have `offset` among them, since
+/// it is aligned to its size.
+std::string accessed_text(std::int64_t offset, std::uint32_t bytes, const Tensor& tensor,
+                          const AxisNames& axes) {
+  const std::uint64_t size = size_of(tensor.type);
+  const std::uint64_t width = std::max<std::uint64_t>(bytes, size);
+  const std::uint64_t first = static_cast<std::uint64_t>(offset) / width * width;
+  return place_text(axes, tensor, first / size, width / size);
+}
+
+/// Says of both sides of a race which elements each of them touches, where they differ.
+void tell_sides(simgpu::Finding& finding, const simgpu::ArrayPlace& place, const Tensor& tensor,
+                const AxisNames& axes) {
+  if (!finding.other || finding.where.bytes == 0 || finding.other->bytes == 0) return;
+  const std::string where = accessed_text(place.offset, finding.where.bytes, tensor, axes);
+  const std::string other = accessed_text(place.offset, finding.other->bytes, tensor, axes);
+  if (where == other) return;
+  finding.where.action += " (" + where + ")";
+  finding.other->action += " (" + other + ")";
+}
+
 }  // namespace
 
-simgpu::Finding with_tensor_elements(simgpu::Finding finding, const Problem& problem) {
+simgpu::Finding with_tensor_elements(simgpu::Finding finding, const Problem& problem,
+                                     const AxisNames& axes) {
   for (simgpu::ArrayPlace& place : finding.places) {
     const Tensor* const tensor = tensor_at(place, problem);
     if (tensor == nullptr) continue;
     if (!is_inside(place)) {
-      reword_place(finding, place, place.words + ", which has " + shape_text(*tensor));
+      reword_place(finding, place, place.words + beyond_text(place, *tensor, axes));
       continue;
     }
+    tell_sides(finding, place, *tensor, axes);
     const auto element =
         simgpu::element_text(tensor->name, tensor->shape, size_of(tensor->type), place.offset);
     if (!element) continue;
-    std::string words =
-        fmt::format("{}, where {} has {}", *element, tensor->name, shape_text(*tensor));
+    const auto number = static_cast<std::uint64_t>(place.offset) / size_of(tensor->type);
+    const std::string in_words = place_text(axes, *tensor, number, 1);
+    std::string words = fmt::format("{}{}, where {} has {}", *element,
+                                    in_words.empty() ? "" : " (" + in_words + ")", tensor->name,
+                                    shape_text(*tensor));
     const std::string after =
         place.words.substr(std::min(place.words.find(", "), place.words.size()));
     reword_place(finding, place, words + after);

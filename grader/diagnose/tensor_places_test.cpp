@@ -33,26 +33,68 @@ simgpu::Finding finding_at(simgpu::ArrayPlace place) {
 
 TEST(TensorPlaces, HaveTheIndicesOfTheirTensor) {
   const auto named = with_tensor_elements(
-      finding_at({.name = "A", .bytes = 96, .offset = 20, .touched = 4}), problem());
+      finding_at({.name = "A", .bytes = 96, .offset = 20, .touched = 4}), problem(), {});
   EXPECT_EQ(named.object, "A[1][1], where A has 6 x 4 elements");
   EXPECT_EQ(named.message, "it is at A[1][1], where A has 6 x 4 elements");
   EXPECT_EQ(
-      with_tensor_elements(finding_at({.name = "x", .bytes = 4000, .offset = 8}), problem()).object,
+      with_tensor_elements(finding_at({.name = "x", .bytes = 4000, .offset = 8}), problem(), {})
+          .object,
       "x[2], where x has 1000 elements");
 }
 
 TEST(TensorPlaces, BesideATensorKeepTheirBytes) {
   const auto beside =
       finding_at({.name = "A", .words = "4 bytes past the end of A", .bytes = 96, .offset = 100});
-  EXPECT_EQ(with_tensor_elements(beside, problem()).object,
+  EXPECT_EQ(with_tensor_elements(beside, problem(), {}).object,
             "4 bytes past the end of A, which has 6 x 4 elements");
 }
 
 TEST(TensorPlaces, OfOtherAllocationsStayAsTheyAre) {
   for (const auto& place : {simgpu::ArrayPlace{.name = "cudaMalloc", .bytes = 96},
                             simgpu::ArrayPlace{.name = "A", .bytes = 100}}) {
-    EXPECT_EQ(with_tensor_elements(finding_at(place), problem()).object, "some bytes");
+    EXPECT_EQ(with_tensor_elements(finding_at(place), problem(), {}).object, "some bytes");
   }
+}
+
+/// A has its rows called tokens and its columns channels; B's axes have no names.
+AxisNames axes() { return {{"A", {"token", "channel"}}}; }
+
+std::string object_of(simgpu::ArrayPlace place) {
+  return with_tensor_elements(finding_at(std::move(place)), problem(), axes()).object;
+}
+
+TEST(TensorPlaces, AreInTheTasksCoordinatesWhereTheAxesHaveNames) {
+  EXPECT_EQ(object_of({.name = "A", .bytes = 96, .offset = 20, .touched = 4}),
+            "A[1][1] (token 1, channel 1), where A has 6 x 4 elements");
+  EXPECT_EQ(object_of({.name = "B", .bytes = 160, .offset = 44, .touched = 4}),
+            "B[1][1], where B has 4 x 10 elements");
+}
+
+TEST(TensorPlaces, BehindATensorSayWhichElementWouldBeThere) {
+  const std::string words = "4 bytes past the end of A";
+  EXPECT_EQ(object_of({.name = "A", .words = words, .bytes = 96, .offset = 100}),
+            words + ", which has 6 x 4 elements: this would be token 6, channel 1");
+  EXPECT_EQ(object_of({.name = "A", .words = words, .bytes = 96, .offset = -4}),
+            words + ", which has 6 x 4 elements");
+}
+
+/// Two stores that meet in A[1][2], of these widths.
+simgpu::Finding race_of(std::uint32_t bytes, std::uint32_t other_bytes) {
+  simgpu::Finding race = finding_at({.name = "A", .bytes = 96, .offset = 24, .touched = bytes});
+  race.code = "RL0304";
+  race.where.action = "writes";
+  race.where.bytes = bytes;
+  race.other = race.where;
+  race.other->bytes = other_bytes;
+  return with_tensor_elements(race, problem(), axes());
+}
+
+TEST(TensorPlaces, OfBothSidesOfARaceAreSaidWhereTheyDiffer) {
+  const simgpu::Finding wide = race_of(4, 16);
+  EXPECT_EQ(wide.where.action, "writes (token 1, channel 2)");
+  EXPECT_EQ(wide.other->action, "writes (token 1, channels 0 to 3)");
+  EXPECT_EQ(race_of(4, 4).where.action, "writes");
+  EXPECT_EQ(race_of(4, 0).other->action, "writes") << "its width is not known";
 }
 
 TEST(HelpBySizes, SaysThatAnAllocationCountsBytes) {

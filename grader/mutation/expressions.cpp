@@ -335,6 +335,12 @@ void ExpressionMutator::number(std::size_t index) {
   mutants_.add(MutantKind::number, index, token.text, "1");
   mutants_.add_any_value(index, token.text);
   edits_.wrap(index, index, call("number", first), ")");
+  // Another constant may be meant.
+  std::vector<std::string> others = constants_;
+  std::erase(others, token.text);
+  constexpr std::size_t kMost = 4;
+  if (others.size() > kMost) others.resize(kMost);
+  if (!others.empty() && !is_real) pick(index, index, others);
 }
 
 void ExpressionMutator::sign(std::size_t index, std::size_t first) {

@@ -15,6 +15,7 @@
 #include "grader/report/text.h"
 #include "simgpu/replay/names.h"
 #include "simgpu/replay/page.h"
+#include "simgpu/replay/wanted.h"
 
 namespace rooflab {
 namespace {
@@ -36,13 +37,9 @@ int number_of(const TaskSpec& task, const CaseSpec& wanted) {
   return number;
 }
 
-/// The finding that is told first, if it has threads.
+/// The first finding that can be stepped through.
 std::optional<simgpu::Finding> finding_of(const RunOutcome& outcome) {
-  const auto has_threads = [](const simgpu::Finding& finding) {
-    return finding.where.by_thread && finding.where.line != 0 &&
-           finding.kind() != simgpu::FindingKind::leak;
-  };
-  const auto found = std::ranges::find_if(outcome.activity.findings, has_threads);
+  const auto found = std::ranges::find_if(outcome.activity.findings, replay::can_be_shown);
   if (found == outcome.activity.findings.end()) return std::nullopt;
   return *found;
 }
@@ -65,10 +62,19 @@ std::optional<ElementPlace> wrong_element(const Problem& problem, const Oracle& 
 /// One task whose case is shown.
 class Explorer {
  public:
-  Explorer(const TaskScene& scene, const Oracle* oracle, const NumberedCase& numbered)
-      : scene_(scene), oracle_(oracle), runner_(scene, oracle), numbered_(numbered) {}
+  /// @param stories what the task's result tells
+  Explorer(const TaskScene& scene, const Oracle* oracle, NumberedCase numbered,
+           const std::vector<Diagnostic>& stories)
+      : scene_(scene),
+        oracle_(oracle),
+        runner_(scene, oracle),
+        numbered_(std::move(numbered)),
+        stories_(stories) {}
 
   Exploration run() {
+    scene_.tools.progress(fmt::format("{}: looking for the smallest problem that fails like {}",
+                                      scene_.task().id, numbered_.spec.name));
+    make_smaller();
     scene_.tools.progress(fmt::format("{}: recording {}", scene_.task().id, numbered_.spec.name));
     const CaseRunner::Again first = runner_.run_again(numbered_, {});
     std::optional<replay::Recording> recording = record(first);
@@ -80,18 +86,42 @@ class Explorer {
     }
     rename_files(*recording);
     replay::name_values(*recording, source());
-    shown.page = replay::page_html(*std::move(recording), words(), source());
+    const Judgement judgement = is_smaller_ ? runner_.judge_again(numbered_, first)
+                                            : runner_.run(numbered_, false).judgement;
+    if (is_smaller_ && !has_story_ && !judgement.diagnostics.empty()) {
+      shown.code = judgement.diagnostics.front().code;
+      shown.smaller = numbered_.spec.parameters;
+    }
+    shown.page = replay::page_html(*std::move(recording), words(judgement), source());
     return shown;
   }
 
  private:
+  /// Goes on to a smaller problem that fails in the same way: first to that which the task's first
+  /// story is about, so that both show one problem.
+  void make_smaller() {
+    if (!stories_.empty() && !stories_.front().smaller.empty()) {
+      NumberedCase of_story = numbered_;
+      of_story.spec.parameters = stories_.front().smaller;
+      const Judgement judgement =
+          runner_.judge_again(of_story, runner_.run_again(of_story, std::nullopt));
+      has_story_ = judgement.verdict == Verdict::wrong_answer;
+      is_smaller_ = has_story_;
+      if (has_story_) numbered_ = std::move(of_story);
+    }
+    if (is_smaller_) return;
+    if (auto smaller = runner_.shrink(numbered_)) {
+      numbered_ = *std::move(smaller);
+      is_smaller_ = true;
+    }
+  }
+
   std::optional<replay::Recording> record(const CaseRunner::Again& first) {
     RecordingRequest wanted;
     if (const auto finding = finding_of(first.outcome)) {
-      wanted.wanted.kind = replay::Wanted::Kind::finding;
-      wanted.wanted.where = finding->where;
-      wanted.wanted.other = finding->other;
-      return runner_.run_again(numbered_, wanted).outcome.recorded.recording;
+      wanted.wanted = replay::wanted_for(*finding);
+      on_launches_ = replay::words_on_launches(*finding);
+      return recorded(wanted).recording;
     }
     const bool has_values = oracle_ != nullptr && first.outcome.end == RunOutcome::End::returned;
     if (has_values) {
@@ -99,16 +129,20 @@ class Explorer {
     }
     if (wanted.element) {
       wanted.wanted.kind = replay::Wanted::Kind::last_store;
-      const auto store = runner_.run_again(numbered_, wanted).outcome.recorded.store;
-      if (store) {
-        is_of_store_ = true;
-        wanted.wanted = *store;
-        return runner_.run_again(numbered_, wanted).outcome.recorded.recording;
-      }
+      is_of_store_ = true;
+      if (auto recording = recorded(wanted).recording) return recording;
+      is_of_store_ = false;
     }
     is_of_first_block_ = true;
-    wanted = {};
-    return runner_.run_again(numbered_, wanted).outcome.recorded.recording;
+    return recorded({}).recording;
+  }
+
+  /// Of what has to be looked for first, what was found.
+  replay::Recorded recorded(RecordingRequest wanted) const {
+    replay::Recorded recorded = runner_.run_again(numbered_, wanted).outcome.recorded;
+    if (!recorded.next) return recorded;
+    wanted.wanted = *recorded.next;
+    return runner_.run_again(numbered_, wanted).outcome.recorded;
   }
 
   /// As the student calls them.
@@ -134,18 +168,20 @@ class Explorer {
     };
   }
 
-  replay::PageWords words() {
+  replay::PageWords words(const Judgement& judgement) const {
     replay::PageWords words;
     words.title =
         fmt::format("{}, case {}: {}", scene_.task().id, numbered_.number, numbered_.spec.name);
-    const Judgement judgement = runner_.run(numbered_, false).judgement;
+    words.lines.push_back(parameter_words());
     if (!judgement.diagnostics.empty()) {
-      const Diagnostic& story = judgement.diagnostics.front();
+      const Diagnostic& seen = judgement.diagnostics.front();
+      const Diagnostic& story = has_story_ ? stories_.front() : seen;
       words.code = story.code.text();
       words.message = one_line(story.message);
-      for (const std::string& line : story.evidence) words.lines.push_back(one_line(line));
+      for (const std::string& line : seen.evidence) words.lines.push_back(one_line(line));
       if (!story.help.empty()) words.lines.push_back(one_line(story.help));
     }
+    if (!on_launches_.empty()) words.lines.push_back(on_launches_);
     if (is_of_store_) {
       words.lines.emplace_back("Shown is the warp that stored the first wrong element last.");
     }
@@ -155,10 +191,20 @@ class Explorer {
     return words;
   }
 
+  std::string parameter_words() const {
+    const std::string parameters = text_of(numbered_.spec.parameters);
+    if (!is_smaller_) return fmt::format("The case has {}.", parameters);
+    return fmt::format("This is a smaller problem that fails like the case: {}.", parameters);
+  }
+
   const TaskScene& scene_;
   const Oracle* oracle_;
   CaseRunner runner_;
-  const NumberedCase& numbered_;
+  NumberedCase numbered_;  ///< with smaller parameters, once those are known
+  const std::vector<Diagnostic>& stories_;
+  bool is_smaller_ = false;
+  bool has_story_ = false;  ///< the first of the stories is about this problem
+  std::string on_launches_;
   bool is_of_store_ = false, is_of_first_block_ = false;
 };
 
@@ -197,7 +243,7 @@ Exploration explore(const PartSpec& part, const GradeRequest& request, const Gra
     if (spec == nullptr) continue;
     const TaskScene scene{part, request, tools, built[i], slots};
     const NumberedCase numbered{.spec = *spec, .number = number_of(task, *spec)};
-    return Explorer(scene, oracle.get(), numbered).run();
+    return Explorer(scene, oracle.get(), numbered, results[i].diagnostics).run();
   }
   return {.task = {}, .page = {}, .why_not = "no public case fails that can be stepped through"};
 }

@@ -13,8 +13,9 @@ namespace rooflab {
 const CaseSpec* smallest_failing_case(const TaskSpec& task, const TaskResult& result,
                                       const Oracle* oracle);
 
-/// Makes the page of the first task that failed in a public case: the case is run again, and what
-/// its first finding is about is recorded, or else the warp that stored the first wrong element.
+/// Makes the page of the first task that failed in a public case. It shows the smallest problem
+/// found that fails like the case: that is run again, and what its first finding is about is
+/// recorded, or else the warp that stored the first wrong element.
 Exploration explore(const PartSpec& part, const GradeRequest& request, const GradeTools& tools,
                     const std::vector<BuiltTask>& built, const std::vector<TaskResult>& results);
 

@@ -1,5 +1,6 @@
 #include "grader/pipeline/explore.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -13,6 +14,7 @@ namespace rooflab {
 namespace {
 
 using simgpu::replay::Wanted;
+using ::testing::Contains;
 
 class Explored : public GradeTest {
  protected:
@@ -28,8 +30,8 @@ class Explored : public GradeTest {
   }
 
   /// Grades; each run answers what it is asked to record.
-  void grade_and_explore(const FakeDevice::Behaviour& behave) {
-    grade_with([&](const RunRequest& request) {
+  GradeResult grade_and_explore(const FakeDevice::Behaviour& behave) {
+    return grade_with([&](const RunRequest& request) {
       RunOutcome outcome = behave(request);
       if (request.recording) {
         const std::scoped_lock lock(mutex_);
@@ -43,8 +45,8 @@ class Explored : public GradeTest {
 
   static void answer(const Wanted& wanted, simgpu::replay::Recorded& recorded) {
     if (wanted.kind == Wanted::Kind::last_store) {
-      recorded.store = wanted;
-      recorded.store->kind = Wanted::Kind::store;
+      recorded.next = wanted;
+      recorded.next->kind = Wanted::Kind::store;
       return;
     }
     recorded.recording.emplace().kernel = "scale";
@@ -75,6 +77,41 @@ TEST_F(Explored, TheSmallestFailingPublicCaseIsShown) {
   EXPECT_EQ(asked_[0].wanted.kind, Wanted::Kind::last_store);
   EXPECT_EQ(asked_[0].element, 2U);
   EXPECT_EQ(asked_[1].wanted.kind, Wanted::Kind::store);
+}
+
+/// Wrong from n = 10 on.
+RunOutcome wrong_from_ten(const RunRequest& request, const FakeDevice::Behaviour& wrong) {
+  return request.problem->tensors[1].shape[0] < 10 ? solve(request) : wrong(request);
+}
+
+TEST_F(Explored, TheSmallestProblemThatFailsLikeTheCaseIsShown) {
+  part_.tasks[0].cases = {make_case("four", 4, false), make_case("forty", 40, false)};
+  const GradeResult result =
+      grade_and_explore([](const RunRequest& request) { return wrong_from_ten(request, wrong); });
+  ASSERT_EQ(asked_.size(), 2U);
+  EXPECT_EQ(asked_[0].elements, 12) << "10 is no multiple of 4, as all cases are";
+  EXPECT_EQ(asked_[1].elements, 12);
+  EXPECT_NE(shown_.page.find("scale, case 2: forty"), std::string::npos);
+  EXPECT_NE(shown_.page.find("a smaller problem that fails like the case: n = 12."),
+            std::string::npos);
+  ASSERT_FALSE(result.tasks[0].diagnostics.empty());
+  EXPECT_THAT(result.tasks[0].diagnostics[0].notes,
+              Contains("the smallest problem that shows it has n = 12"));
+}
+
+TEST_F(Explored, AProblemThatFailsInAnotherWayIsNotTakenForTheCase) {
+  part_.tasks[0].cases = {make_case("four", 4, false), make_case("forty", 40, false)};
+  grade_and_explore([](const RunRequest& request) {
+    if (request.problem->tensors[1].shape[0] == 40) return wrong(request);
+    return wrong_from_ten(request, [](const RunRequest& smaller) {
+      RunOutcome outcome = solve(smaller);
+      outcome.activity.findings = {finding("RL0201")};
+      return outcome;
+    });
+  });
+  ASSERT_FALSE(asked_.empty());
+  EXPECT_EQ(asked_[0].elements, 40);
+  EXPECT_NE(shown_.page.find("The case has n = 40."), std::string::npos);
 }
 
 TEST_F(Explored, HiddenCasesAreNot) {

@@ -79,14 +79,14 @@ std::optional<ElementOrigin> CaseRunner::origin_of(const NumberedCase& numbered,
   return outcome.origins.front();
 }
 
-std::optional<FoundCause> CaseRunner::find_cause(const std::vector<const CaseSpec*>& failed) const {
+SearchedCause CaseRunner::find_cause(const std::vector<const CaseSpec*>& failed) const {
   std::vector<const CaseSpec*> cases = failed;
   std::erase_if(cases, [](const CaseSpec* spec) {
     return spec->hidden || spec->late_inputs || !is_whole(*spec);
   });
   const bool may = scene_.task().kind == TaskKind::kernel && oracle_ != nullptr &&
                    scene_.tools.device.checks_every_run() && !cases.empty();
-  if (!may) return std::nullopt;
+  if (!may) return {};
   scene_.tools.progress(scene_.task().id + ": looking for the cause");
   // A case of one element shows little of what the others have in common.
   const CaseSpec& spec = **std::ranges::max_element(
@@ -100,7 +100,7 @@ std::optional<FoundCause> CaseRunner::find_cause(const std::vector<const CaseSpe
     return problem_of(drawn, spec.name + ", cause " + std::to_string(number));
   };
   try {
-    return rooflab::find_cause(
+    return search_cause(
         {.oracle = *oracle_,
          .axes = scene_.task().axes,
          .candidates = smaller_problems(spec),
@@ -118,7 +118,7 @@ std::optional<FoundCause> CaseRunner::find_cause(const std::vector<const CaseSpe
                        const ElementPlace& place) { return origin_of(numbered, problem, place); }});
   } catch (const std::exception&) {
     // An oracle that does not take the problem: the case keeps the story that it has.
-    return std::nullopt;
+    return {};
   }
 }
 

@@ -17,6 +17,7 @@
 #include "grader/pipeline/grade_task.h"
 #include "grader/pipeline/runs_ahead.h"
 #include "grader/pipeline/score.h"
+#include "grader/reactions/cause_story.h"
 #include "grader/spec/handed_out.h"
 #include "grader/spec/hints_used.h"
 #include "grader/spec/similar_name.h"
@@ -257,6 +258,17 @@ GradeTools with_locked_progress(const GradeTools& tools, std::mutex& mutex) {
   return all;
 }
 
+/// Adds to the task's first story which smaller problem a page shows, if that fails in the same
+/// way.
+void name_shown_problem(const Exploration& shown, std::vector<TaskResult>& tasks) {
+  const auto task = std::ranges::find(tasks, shown.task, &TaskResult::id);
+  if (shown.smaller.empty() || task == tasks.end() || task->diagnostics.empty()) return;
+  Diagnostic& story = task->diagnostics.front();
+  if (story.code == shown.code && story.smaller.empty()) {
+    add_smaller_problem(story, shown.smaller);
+  }
+}
+
 }  // namespace
 
 const TaskSpec& find_task(const PartSpec& part, const std::string& id) {
@@ -293,7 +305,11 @@ GradeResult grade(const PartSpec& course, const GradeRequest& request, const Gra
   const auto run_start = Clock::now();
   result.tasks = run_stage(part, request, shared, built);
   result.run_s = seconds_since(run_start);
-  if (tools.explore) tools.explore(explore(part, request, shared, built, result.tasks));
+  if (tools.explore) {
+    Exploration shown = explore(part, request, shared, built, result.tasks);
+    name_shown_problem(shown, result.tasks);
+    tools.explore(std::move(shown));
+  }
   return result;
 }
 

@@ -46,8 +46,12 @@ struct GradeRequest {
 /// A failing public case as a page to step through.
 struct Exploration {
   std::string task;
-  std::string page;     ///< HTML; empty where there is none
-  std::string why_not;  ///< then
+  std::string page;        ///< HTML; empty where there is none
+  std::string why_not;     ///< then
+  simgpu::Code code = {};  ///< of the story that the page tells
+  /// Parameters of the problem that is shown, where it is smaller than any failing case and no
+  /// story names it yet.
+  Values smaller = {};
 };
 
 /// What the stages work with; tests put fakes here.

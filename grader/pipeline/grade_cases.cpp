@@ -161,12 +161,15 @@ class CaseGrader {
                           judgement.diagnostics.empty() || judgement.telling == Telling::cause ||
                           names_cause(judgement.diagnostics.front());
     if (is_known || spec.hidden || std::exchange(has_searched_, true)) return;
-    const std::optional<FoundCause> cause = runner_.find_cause(wrong);
-    if (!cause || is_known_by_its_factor(judgement.diagnostics.front(), *cause)) return;
+    const auto [cause, smallest] = runner_.find_cause(wrong);
+    Diagnostic& story = judgement.diagnostics.front();
+    if (!cause || is_known_by_its_factor(story, *cause)) {
+      if (smallest && *smallest != spec.parameters) add_smaller_problem(story, *smallest);
+      return;
+    }
     DiagnoseContext context = scene_.context();
     context.case_name = spec.name;
     context.case_number = numbered.number;
-    Diagnostic& story = judgement.diagnostics.front();
     story = story_of_cause(*cause, spec.parameters, story, context);
     if (!cause->is_looks) judgement.telling = Telling::cause;
   }

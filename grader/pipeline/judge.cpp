@@ -100,7 +100,8 @@ Judgement from_findings(const JudgedRun& run, Verdict verdict, bool (*wanted)(co
     if (!wanted(finding) || judgement.diagnostics.size() == kMostStories) continue;
     const TensorCheck* effect =
         wrong.empty() || !judgement.diagnostics.empty() ? nullptr : &wrong.front();
-    const Finding cause = with_tensor_elements(with_cause(finding, all), run.problem);
+    const Finding cause = with_tensor_elements(with_cause(finding, all), run.problem,
+                                               run.context.hidden ? AxisNames{} : run.task.axes);
     judgement.diagnostics.push_back(explain_finding(cause, run.context, effect));
     if (std::string help = help_by_sizes(cause, run.problem);
         !help.empty() && !run.context.hidden) {

@@ -177,7 +177,7 @@ CaseRun CaseRunner::run(const NumberedCase& numbered, bool timed) {
 }
 
 CaseRunner::Again CaseRunner::run_again(const NumberedCase& numbered,
-                                        const std::optional<RecordingRequest>& recording) {
+                                        const std::optional<RecordingRequest>& recording) const {
   Again again{.problem = problem_of(numbered.spec, numbered.spec.name), .outcome = {}};
   RunRequest request = request_of(again.problem, false, numbered);
   request.recording = recording;

@@ -79,13 +79,23 @@ class CaseRunner {
     Problem problem;
     RunOutcome outcome;
   };
-  Again run_again(const NumberedCase& numbered, const std::optional<RecordingRequest>& recording);
+  Again run_again(const NumberedCase& numbered,
+                  const std::optional<RecordingRequest>& recording) const;
+  /// What such a call comes to by itself, without what only further calls show.
+  Judgement judge_again(const NumberedCase& numbered, const Again& again) const;
 
-  /// What makes cases wrong of which only the looks are known: nothing where that cannot be found
-  /// out, as on a GPU that makes no further calls in one process. It takes about a second.
+  /// The case with the smallest parameters found whose first call fails in the same way: by the
+  /// same verdict and code, at the same line. They are parameters that the public cases allow
+  /// (ParameterDomain), tried in two dozen calls at most; nothing where none of them fails
+  /// so, and where a problem cannot be made up.
+  std::optional<NumberedCase> shrink(const NumberedCase& failing) const;
+
+  /// What makes cases wrong of which only the looks are known, and the smallest problem that is
+  /// wrong: nothing where that cannot be found out, as on a GPU that makes no further calls in one
+  /// process. It takes about a second.
   /// @param failed wrong answers of one group; hidden cases, and those that run in part, are passed
   /// over
-  std::optional<FoundCause> find_cause(const std::vector<const CaseSpec*>& failed) const;
+  SearchedCause find_cause(const std::vector<const CaseSpec*>& failed) const;
   /// The operation of the task's file that makes a case wrong: with another one in its place, all
   /// cases of its group are right. Its file is built once more for it. Nothing where there is none,
   /// where several places would do, or on a GPU that makes no such calls.
@@ -104,6 +114,7 @@ class CaseRunner {
 
  private:
   Values results_of_case(const Values& parameters) const;
+  bool may_shrink(const CaseSpec& spec) const;
   std::vector<Values> other_cases(const std::vector<const CaseSpec*>& group) const;
   std::vector<Values> smaller_problems(const CaseSpec& spec) const;
   RunRequest small_request(const Problem& problem, const NumberedCase& numbered) const;

@@ -47,22 +47,25 @@ class Search {
 
   /// From the smallest problem that tells one mistake from another; where that says nothing, from
   /// the case itself.
-  std::optional<FoundCause> run() {
-    std::optional<FoundCause> looks;
+  SearchedCause run() {
+    SearchedCause searched;
     bool has_searched = false;
     for (const Values& parameters : tools_.candidates) {
       const bool is_case = &parameters == &tools_.candidates.back();
       if (has_searched && !is_case) continue;
-      if (!try_twice(parameters) || !(is_case || tells_enough())) continue;
+      if (!try_twice(parameters)) continue;
+      if (!is_case && !searched.smallest) searched.smallest = parameters;
+      if (!is_case && !tells_enough()) continue;
       has_searched = true;
       auto cause = of_another_problem();
       if (!cause) cause = of_reactions();
       if (!cause) continue;
       cause->parameters = parameters;
-      if (!cause->is_looks) return cause;
-      looks = std::move(cause);
+      const bool is_known = !cause->is_looks;
+      searched.cause = std::move(cause);
+      if (is_known) break;
     }
-    return looks;
+    return searched;
   }
 
  private:
@@ -228,6 +231,10 @@ class Search {
 
 }  // namespace
 
-std::optional<FoundCause> find_cause(const ReactionTools& tools) { return Search(tools).run(); }
+SearchedCause search_cause(const ReactionTools& tools) { return Search(tools).run(); }
+
+std::optional<FoundCause> find_cause(const ReactionTools& tools) {
+  return search_cause(tools).cause;
+}
 
 }  // namespace rooflab

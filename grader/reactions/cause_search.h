@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "grader/diagnose/axes.h"
 #include "grader/diagnose/diagnose.h"
-#include "grader/reactions/axes.h"
 #include "grader/reactions/facts.h"
 #include "grader/reactions/measured_reactions.h"
 
@@ -53,5 +53,16 @@ struct FoundCause {
 /// depend on the inputs. Nothing where neither explains them. A cause is never guessed: what is
 /// said was seen, element by element.
 std::optional<FoundCause> find_cause(const ReactionTools& tools);
+
+/// What a search came to.
+struct SearchedCause {
+  std::optional<FoundCause> cause;
+  /// Parameters of the first candidate that is wrong with two draws of the inputs; nothing where
+  /// only the case itself is.
+  std::optional<Values> smallest;
+};
+
+/// find_cause(), and the smallest problem that it saw fail, whether or not a cause was found.
+SearchedCause search_cause(const ReactionTools& tools);
 
 }  // namespace rooflab

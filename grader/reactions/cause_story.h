@@ -10,4 +10,7 @@ namespace rooflab {
 Diagnostic story_of_cause(const FoundCause& cause, const Values& of_case, const Diagnostic& before,
                           const DiagnoseContext& context);
 
+/// Adds to a story that a problem with these parameters fails like its case.
+void add_smaller_problem(Diagnostic& story, const Values& parameters);
+
 }  // namespace rooflab

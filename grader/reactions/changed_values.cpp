@@ -92,10 +92,4 @@ void move_elements(Tensor& tensor, const std::function<std::int64_t(std::int64_t
   }
 }
 
-std::int64_t coordinate_of(const std::vector<std::int64_t>& shape, std::size_t axis,
-                           std::int64_t element) {
-  for (std::size_t i = shape.size(); --i > axis;) element /= shape[i];
-  return element % shape[axis];
-}
-
 }  // namespace rooflab

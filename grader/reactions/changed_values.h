@@ -30,8 +30,4 @@ void change_elements(Tensor& tensor,
 /// Element i of the result is element `source(i)` of the tensor, or zero where that lies outside.
 void move_elements(Tensor& tensor, const std::function<std::int64_t(std::int64_t)>& source);
 
-/// Coordinate of an element along an axis of a row-major tensor.
-std::int64_t coordinate_of(const std::vector<std::int64_t>& shape, std::size_t axis,
-                           std::int64_t element);
-
 }  // namespace rooflab

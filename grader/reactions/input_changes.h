@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "grader/contract/oracle.h"
-#include "grader/reactions/axes.h"
+#include "grader/diagnose/axes.h"
 
 /// What if a function took its inputs for others? Each change is a slip that many functions invite,
 /// whatever they compute: an operand left out, two exchanged, one read along the wrong axis. The

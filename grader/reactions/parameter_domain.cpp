@@ -333,10 +333,17 @@ std::vector<Values> ParameterDomain::smaller(const Values& parameters) const {
     const double now = number(parameters.at(name));
     std::erase_if(lower, [&](const Values& one) { return number(one.at(name)) > now; });
     if (lower.empty()) continue;
-    const auto half = std::ranges::min_element(
-        lower, {}, [&](const Values& one) { return std::abs(number(one.at(name)) - now / 2); });
-    found.push_back(lower.front());
-    if (*half != lower.front()) found.push_back(*half);
+    const auto add = [&](const Values& one) {
+      if (std::ranges::find(found, one) == found.end()) found.push_back(one);
+    };
+    const auto nearest = [&](double wanted) {
+      return *std::ranges::min_element(
+          lower, {}, [&](const Values& one) { return std::abs(number(one.at(name)) - wanted); });
+    };
+    add(lower.front());
+    add(nearest(now / 2));
+    add(nearest(now * 3 / 4));
+    add(lower.back());
   }
   return found;
 }

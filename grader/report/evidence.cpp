@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "grader/report/line_evidence.h"
 #include "grader/report/text.h"
 #include "grader/spec/json_bounds.h"
 
@@ -79,7 +80,8 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Measured, samples, low_us, high_
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Timing, time_us, spread_us, roofline_us, floor_us, efficiency,
                                    zero_efficiency, target_efficiency, bound, flops, bytes, peak,
                                    limiter, terms, advice, limit, name, sampled, at_least, points,
-                                   max_points, launches, dram_bytes, kernels, peak_memory, measured)
+                                   max_points, launches, dram_bytes, kernels, peak_memory, measured,
+                                   costs)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(HintUse::OfGroup, name, shown, of)
 // Evidence of the same version may lack what came later.
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(HintUse, shown, of, points, groups)
@@ -135,6 +137,7 @@ GradeResult example_result() {
   Timing timing;
   timing.peak_memory.emplace();
   timing.measured.emplace().other_users.resize(1);
+  timing.costs.lines.resize(1);
   TaskResult task;
   task.groups.resize(1);
   task.cases.resize(1);
@@ -196,7 +199,10 @@ GradeResult from_evidence(const std::string& text) {
     }
     nlohmann::json& result = document.at("result");
     set_default(result, "ladders", nlohmann::json::array());
-    for (nlohmann::json& task : result.at("tasks")) set_default(task, "work_log", nullptr);
+    for (nlohmann::json& task : result.at("tasks")) {
+      set_default(task, "work_log", nullptr);
+      for (nlohmann::json& timing : task.at("timings")) set_default(timing, "costs", nullptr);
+    }
     return checked(result, example_result());
   } catch (const nlohmann::json::exception& error) {
     throw EvidenceError(fmt::format("this is no evidence of a grade: {}", in_brief(error)));

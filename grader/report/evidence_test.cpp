@@ -54,6 +54,57 @@ TEST(Evidence, IsReadBackWithNothingLost) {
   EXPECT_EQ(task.diagnostics.at(0).commands.at(1).second, "grader --hint");
 }
 
+/// A timed call whose lines take less and less time.
+SourceCosts costs_of(std::size_t lines) {
+  SourceCosts costs;
+  costs.kernels_us = 100;
+  for (std::size_t i = 0; i < lines; ++i) {
+    LineCost& line = costs.lines.emplace_back();
+    line.record.file = "gemm.cu";
+    line.record.line = static_cast<std::uint32_t>(i + 1);
+    line.record.time_us = 50.0 / static_cast<double>(i + 1);
+    line.record.limiter = simgpu::Limiter::shared_atomics;
+    line.record.counters.bank_conflicts = 1ULL << 40;
+    line.record.instructions.resize(100);
+    line.source = std::string(10000, 'x');
+    line.words = "shared memory";
+  }
+  return costs;
+}
+
+TEST(Evidence, KeepsTheSlowestLinesWithTheirCounters) {
+  GradeResult result = full_result();
+  result.tasks[0].timings[0].costs = costs_of(3);
+  const std::string text = to_evidence(result);
+  const SourceCosts costs = from_evidence(text).tasks[0].timings.at(0).costs;
+  ASSERT_EQ(costs.lines.size(), 3U);
+  EXPECT_EQ(costs.kernels_us, 100);
+  EXPECT_EQ(costs.lines[1].record.file, "gemm.cu");
+  EXPECT_EQ(costs.lines[1].record.line, 2U);
+  EXPECT_EQ(costs.lines[1].record.time_us, 25);
+  EXPECT_EQ(costs.lines[1].record.limiter, simgpu::Limiter::shared_atomics);
+  EXPECT_EQ(costs.lines[1].record.counters.bank_conflicts, 1ULL << 40);
+  EXPECT_EQ(costs.lines[1].words, "shared memory");
+  EXPECT_EQ(to_evidence(from_evidence(text)), text);
+}
+
+TEST(Evidence, OfLinesHasABoundedSize) {
+  GradeResult result = full_result();
+  const std::size_t without = to_evidence(result).size();
+  result.tasks[0].timings[0].costs = costs_of(256);
+  const std::string text = to_evidence(result);
+  EXPECT_LT(text.size() - without, 12'000U);
+  EXPECT_EQ(from_evidence(text).tasks[0].timings[0].costs.lines.size(), 12U);
+}
+
+TEST(Evidence, WithoutLinesIsStillRead) {
+  const std::string text = to_evidence(full_result());
+  const std::string older =
+      text.substr(0, text.find("\"costs\":null,")) + text.substr(text.find("\"costs\":null,") + 13);
+  ASSERT_LT(older.size(), text.size());
+  EXPECT_TRUE(from_evidence(older).tasks[0].timings.at(0).costs.lines.empty());
+}
+
 TEST(Evidence, KeepsHowATimeWasMeasured) {
   GradeResult result = full_result();
   EXPECT_FALSE(from_evidence(to_evidence(result)).tasks[0].timings.at(0).measured);

@@ -78,10 +78,17 @@ class Page {
       if (++count > kMostRows) break;
       if (last != 0 && number != last + 1) rows += "<p class=\"gap\">…</p>";
       last = number;
-      rows += row_html(file, number, number <= text.size() ? text[number - 1] : std::string());
+      rows +=
+          row_html(file, number, number <= text.size() ? text[number - 1] : own_text(file, number));
     }
     return fmt::format("<p class=\"place\">{}</p><div class=\"source\">{}</div>\n",
                        escape_html(file), rows);
+  }
+
+  /// Where the file is not there, as in a class's evidence, a line's own text still is.
+  std::string own_text(const std::string& file, std::uint32_t number) const {
+    const auto line = lines_.find({file, number});
+    return line == lines_.end() ? std::string() : line->second->source;
   }
 
   /// The lines that cost something, and those around them.

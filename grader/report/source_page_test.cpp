@@ -52,6 +52,14 @@ simgpu::AccessPicture picture(bool is_shared, std::uint64_t stride) {
   return picture;
 }
 
+TEST(SourcePage, ShowsALinesOwnTextWhereItsFileIsNotThere) {
+  SourceCosts costs = costs_of("sum += As[k];", 61);
+  costs.sources.clear();
+  const std::string page = source_page_html(costs, 3);
+  EXPECT_THAT(page, HasSubstr("sum += As[k];"));
+  EXPECT_THAT(page, Not(HasSubstr("// three")));
+}
+
 TEST(SourcePage, ShowsTheShareOfALineBesideItsSource) {
   const std::string page = source_page_html(costs_of("sum += As[k];", 61), 3);
   EXPECT_THAT(page, HasSubstr("61.0 %"));

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "grader/contract/problem.h"
 #include "grader/spec/gpu_user.h"
 #include "grader/spec/ladder.h"
 #include "grader/spec/line_cost.h"
@@ -68,6 +69,9 @@ struct Diagnostic {
   std::string help;  ///< the next step, one sentence
   std::vector<std::pair<std::string, std::string>>
       commands;  ///< {"next hint", "grader --part 1 …"}
+  /// Parameters of a smaller problem that fails in the same way, where one is known. Reports have
+  /// it as one of the notes.
+  Values smaller = {};
 };
 
 struct CaseResult {
@@ -155,7 +159,7 @@ struct Timing {
   std::uint64_t kernels = 0;                 ///< that ran, those of graphs included
   std::optional<std::uint64_t> peak_memory;  ///< see CaseResult::peak_memory
   std::optional<Measured> measured;          ///< nothing of a modelled time
-  SourceCosts costs;                         ///< of a task's first timing; not in its evidence
+  SourceCosts costs;                         ///< of a task's first timing; evidence has few lines
 };
 
 /// Hints of a task that the student was shown.

@@ -104,6 +104,9 @@ struct RawFinding {
   std::uint16_t other_warp = 0;
   std::uint8_t other_lane = 0;
   AccessKind other_kind = AccessKind::load;
+  /// Of a race between blocks: whether the warp and lane are those that touched the address. Else
+  /// they are of the block, and nobody knows which of its threads it was.
+  bool knows_thread = true, other_knows_thread = true;
   /// Of a race between blocks: the atomic that would order them is there, a fence is missing.
   bool lacks_fence = false;
   // Of RL0305, where `address` is the lane that is asked or waited for.

@@ -101,6 +101,32 @@ TEST(SimgpuCliTest, DoesNotWaitForAKernelWhenItIsToldToEnd) {
   EXPECT_TRUE(std::ifstream(report).good());
 }
 
+/// Runs simgpu in a pipe whose reader is gone before it writes anything. @return its exit code
+int run_unread(const std::string& report, const std::string& program) {
+  const std::string code = testing::TempDir() + "unread_code";
+  const std::string command = "( '" ROOFLAB_BINARY_DIR "/bin/simgpu' run --explain --report " +
+                              report + " -- /bin/sh -c 'sleep 1; " + program + "'; echo $? > " +
+                              code + " ) 2>&1 | true";
+  EXPECT_EQ(std::system(command.c_str()), 0);
+  int number = -1;
+  std::ifstream(code) >> number;
+  return number;
+}
+
+TEST(SimgpuCliTest, WritesItsReportWhenNobodyReadsWhatItPrints) {
+  const std::string report = testing::TempDir() + "unread.json";
+  for (const auto& [program, code] :
+       {std::pair{"\"" ROOFLAB_BINARY_DIR "/cuda/host_mistakes\" leak", 86},
+        {"exec \"" ROOFLAB_BINARY_DIR "/cuda/host_mistakes\" launch", 128 + 13}}) {
+    SCOPED_TRACE(program);
+    std::remove(report.c_str());
+    EXPECT_EQ(run_unread(report, program), code);
+    const auto json = nlohmann::json::parse(std::ifstream(report), nullptr, false);
+    ASSERT_FALSE(json.is_discarded());
+    EXPECT_EQ(json.at("findings").size(), 1U);
+  }
+}
+
 TEST(SimgpuCliTest, SaysSoWhenAProgramNeverAskedForTheGpu) {
   expect_line("run -- /bin/true", 0, "must be built with nvcc -cudart shared");
 }

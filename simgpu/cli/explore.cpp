@@ -1,28 +1,19 @@
 #include "simgpu/cli/explore.h"
 
 #include <algorithm>
+#include <string>
+#include <utility>
+
+#include "simgpu/replay/wanted.h"
 
 namespace simgpu::cli {
-namespace {
-
-bool has_place(const Finding& finding) {
-  return finding.where.by_thread && finding.where.line != 0 && !finding.where.file.empty();
-}
-
-}  // namespace
-
 const Finding* first_to_explore(const std::vector<Finding>& findings) {
-  const auto found = std::ranges::find_if(findings, has_place);
+  const auto found = std::ranges::find_if(findings, replay::can_be_shown);
   return found == findings.end() ? nullptr : &*found;
 }
 
 replay::Wanted wanted_for(const Finding* finding) {
-  replay::Wanted wanted;
-  if (finding == nullptr) return wanted;
-  wanted.kind = replay::Wanted::Kind::finding;
-  wanted.where = finding->where;
-  wanted.other = finding->other;
-  return wanted;
+  return finding == nullptr ? replay::Wanted{} : replay::wanted_for(*finding);
 }
 
 replay::PageWords words_for(const Finding* finding, const std::vector<Finding>& all) {
@@ -39,6 +30,9 @@ replay::PageWords words_for(const Finding* finding, const std::vector<Finding>& 
   }
   replay::PageWords words{.title = {}, .code = finding->code.text(), .message = finding->message};
   if (!finding->object.empty()) words.lines.push_back(finding->object);
+  if (std::string launches = replay::words_on_launches(*finding); !launches.empty()) {
+    words.lines.push_back(std::move(launches));
+  }
   return words;
 }
 

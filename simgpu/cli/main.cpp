@@ -15,6 +15,7 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "simgpu/cli/explore.h"
@@ -51,6 +52,24 @@ struct Options {
   std::uint64_t host_call_limit = 0;
   std::vector<std::string> command;
 };
+
+/// On stderr. Where nobody reads that any more, as behind `2>&1 | head`, the text is lost and
+/// nothing else: files are still written and the exit code stays.
+void say_text(const std::string& text) { std::fputs(text.c_str(), stderr); }
+
+template <typename... Arguments>
+void say(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
+  say_text(fmt::format(format, std::forward<Arguments>(arguments)...));
+}
+
+/// Writing into a pipe that nobody reads fails, and ends this process no longer. It is a handler
+/// and not SIG_IGN since the program that is run then finds the signal as it was: exec resets
+/// handlers.
+void outlive_closed_pipes() {
+  struct sigaction before {};
+  sigaction(SIGPIPE, nullptr, &before);
+  if (before.sa_handler == SIG_DFL) std::signal(SIGPIPE, [](int) {});
+}
 
 /// Where the files beside this executable lie, in the build tree or installed.
 struct Places {
@@ -100,9 +119,9 @@ void explain(const simgpu::Activity& activity, int sm_count) {
   std::ranges::stable_sort(
       kernels, [](const auto* a, const auto* b) { return a->time.total_us > b->time.total_us; });
   for (const simgpu::KernelRecord* kernel : kernels) {
-    std::fputs(simgpu::explain_in_words(*kernel, sm_count).c_str(), stderr);
+    say_text(simgpu::explain_in_words(*kernel, sm_count));
     if (const simgpu::LineTable* const table = simgpu::lines_of(activity, *kernel)) {
-      std::fputs(simgpu::cli::hottest_lines(*table).c_str(), stderr);
+      say_text(simgpu::cli::hottest_lines(*table));
     }
   }
 }
@@ -144,7 +163,7 @@ simgpu::Activity collect_soon(simgpu::DeviceProcess& device) {
   try {
     activity = device.collect();
   } catch (const simgpu::DeviceProcessError&) {
-    fmt::print(stderr, "simgpu: a kernel was still running; nothing is known of it\n");
+    say("simgpu: a kernel was still running; nothing is known of it\n");
   }
   done.release();
   return activity;
@@ -172,15 +191,20 @@ void write_replay(const Options& options, const simgpu::DeviceProcessOptions& de
                   const Places& places, const std::vector<simgpu::Finding>& findings) {
   namespace replay = simgpu::replay;
   const simgpu::Finding* const finding = simgpu::cli::first_to_explore(findings);
-  auto device = start_device(device_options);
-  device.mark();
-  device.record(simgpu::cli::wanted_for(finding));
-  simgpu::cli::run_program(options.command, device.connect_guest(), places.libraries, true);
-  replay::Recorded recorded = device.recorded();
+  const auto record = [&](const replay::Wanted& wanted) {
+    auto device = start_device(device_options);
+    device.mark();
+    device.record(wanted);
+    simgpu::cli::run_program(options.command, device.connect_guest(), places.libraries, true);
+    return device.recorded();
+  };
+  replay::Recorded recorded = record(simgpu::cli::wanted_for(finding));
+  // Of launches that race, who touched the byte is known only now.
+  if (recorded.next) recorded = record(*recorded.next);
   if (!recorded.recording) {
-    fmt::print(stderr, "simgpu: {} is not written: {}\n", options.explore,
-               finding == nullptr ? "no kernel was launched"
-                                  : "the program did something else when it was run again");
+    say("simgpu: {} is not written: {}\n", options.explore,
+        finding == nullptr ? "no kernel was launched"
+                           : "the program did something else when it was run again");
     return;
   }
   replay::name_values(*recorded.recording, simgpu::cli::source_text);
@@ -216,12 +240,11 @@ int run(const Options& options) {
                                      simgpu::cli::run_tool, simgpu::cli::is_own_source);
   simgpu::settle_by_source(activity.findings, simgpu::cli::source_text);
   if (!checkers) keep_what_is_no_check(activity.findings);
-  std::fputs(simgpu::cli::tell_all(activity.findings).c_str(), stderr);
+  say_text(simgpu::cli::tell_all(activity.findings));
   if (!activity.guest_connected) {
-    fmt::print(stderr,
-               "simgpu: {} made no CUDA call here; a CUDA program must be built with nvcc -cudart "
-               "shared\n",
-               options.command.front());
+    say("simgpu: {} made no CUDA call here; a CUDA program must be built with nvcc -cudart "
+        "shared\n",
+        options.command.front());
   }
 
   if (options.explain) explain(activity, gpu.sm_count);
@@ -284,21 +307,22 @@ int main(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);  // --help
-    fmt::print(stderr, "simgpu: {}; see simgpu run --help\n", error.what());
+    say("simgpu: {}; see simgpu run --help\n", error.what());
     return kUsage;
   }
   if (!options.explore.empty() && (options.check == "none" || options.sample)) {
-    fmt::print(stderr, "simgpu: --explore needs the checkers and all blocks: leave out {}\n",
-               options.sample ? "--sample" : "--check none");
+    say("simgpu: --explore needs the checkers and all blocks: leave out {}\n",
+        options.sample ? "--sample" : "--check none");
     return kUsage;
   }
+  outlive_closed_pipes();
   try {
     return run(options);
   } catch (const gpu_spec::SpecError& error) {
-    fmt::print(stderr, "simgpu: {}\n", error.what());
+    say("simgpu: {}\n", error.what());
     return kUsage;
   } catch (const std::exception& error) {
-    fmt::print(stderr, "simgpu: {}\n", error.what());
+    say("simgpu: {}\n", error.what());
     return kFault;
   }
 }

@@ -17,13 +17,14 @@ namespace {
 
 using nlohmann::json;
 
+/// A thread and warp that are not known are null.
 json site_json(const AccessSite& site) {
   return {{"file", site.file},
           {"line", site.line},
           {"column", site.column},
           {"block", triple(site.block)},
-          {"thread", triple(site.thread)},
-          {"warp", site.warp},
+          {"thread", site.knows_thread ? triple(site.thread) : json()},
+          {"warp", site.knows_thread ? json(site.warp) : json()},
           {"action", site.action},
           {"inlined_at", calls_json(site.inlined_at)}};
 }

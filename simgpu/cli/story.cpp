@@ -45,8 +45,19 @@ std::string source_line(const std::string& file, std::uint32_t number) {
 
 std::string label(const AccessSite& site) {
   if (!site.by_thread) return printable(site.action);
+  if (!site.knows_thread) {
+    return fmt::format("a thread of block {} {}", text_of(site.block), printable(site.action));
+  }
   return fmt::format("thread {}, warp {}{}{}", text_of(site.thread), site.warp,
                      site.action.empty() ? "" : ", ", printable(site.action));
+}
+
+/// ", block (0,0), thread (3,0)", as far as it is known.
+std::string who(const AccessSite& site) {
+  if (!site.by_thread) return {};
+  std::string text = ", block " + text_of(site.block);
+  if (site.knows_thread) text += ", thread " + text_of(site.thread);
+  return text;
 }
 
 std::string excerpt(const AccessSite& site, std::size_t gutter, std::string_view mark) {
@@ -118,10 +129,7 @@ std::string tell(const Finding& finding) {
   const AccessSite& where = finding.where;
   const bool on_device = where.line != 0 || !where.file.empty();
   if (on_device) {
-    story += fmt::format("  --> {}{}{}\n", place(where), of_kernel(finding),
-                         where.by_thread ? fmt::format(", block {}, thread {}",
-                                                       text_of(where.block), text_of(where.thread))
-                                         : std::string());
+    story += fmt::format("  --> {}{}{}\n", place(where), of_kernel(finding), who(where));
     std::uint32_t last = where.line;
     if (finding.other) last = std::max(last, finding.other->line);
     for (const SourceNote& note : finding.also) last = std::max(last, note.line);
@@ -131,7 +139,7 @@ std::string tell(const Finding& finding) {
       const std::string other = excerpt(*finding.other, gutter, "---");
       story += other.empty()
                    ? fmt::format("   and {}: {}{}\n", place(*finding.other),
-                                 finding.other->by_thread
+                                 finding.other->by_thread && finding.other->knows_thread
                                      ? fmt::format("block {}, ", text_of(finding.other->block))
                                      : std::string(),
                                  label(*finding.other))

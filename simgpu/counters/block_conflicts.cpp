@@ -55,6 +55,16 @@ std::uint32_t log2_of(std::uint8_t bytes) {
   return static_cast<std::uint32_t>(std::bit_width(bytes) - 1) & 7U;
 }
 
+// What a use knows of the threads that touched it, four bits: log2 of the bytes that each lane
+// touched, or kOneThread where a single one touched all of it; and kManyThreads where several
+// accesses did, or one whose lanes are in no order. Which of them touched a part is then unknown.
+constexpr std::uint8_t kOneThread = 7;
+constexpr std::uint8_t kManyThreads = 8;
+constexpr std::uint8_t kTouch = 15;
+constexpr int kReaderTouchShift = 4;
+std::uint32_t width_of(std::uint8_t touch) { return 1U << (touch & kOneThread); }
+bool knows_thread(std::uint8_t touch) { return (touch & kManyThreads) == 0; }
+
 /// What races with plain loads and stores, but with nothing like it.
 bool updates(Kind kind) { return kind == Kind::atomic || kind == Kind::strong_store; }
 
@@ -74,13 +84,18 @@ void BlockConflicts::add(const TrafficLog& log, const DeviceMemory* left) {
     const std::uint8_t flags = static_cast<std::uint8_t>((i < log.released ? kReleased : 0) |
                                                          (i >= log.acquired ? kAcquired : 0) |
                                                          (i + 1 < signals ? kSignals : 0));
+    const int touched = bytes != 0 ? std::popcount(bytes)
+                                   : std::popcount(entry.words) * static_cast<int>(kBytesPerWord);
+    const bool is_of_one_lane = touched <= entry.access_bytes;
     for (std::uint32_t k = 0; k < entry.count; ++k) {
       const Access access{entry.kind,
                           entry.sector() + k,
                           {block, pack(entry.pc, entry.warp, entry.lane_of_sector(k))},
                           flags,
                           entry.access_bytes,
-                          0};
+                          0,
+                          entry.mixes == 0,
+                          is_of_one_lane};
       touch(access, entry.words, bytes);
     }
   }
@@ -166,6 +181,7 @@ void BlockConflicts::touch_words(Use& sector, const Access& access, std::uint32_
     Access narrow = access;
     narrow.first_byte = first;
     narrow.site.where = at_part(access.site.where, first, bytes, 1, access.access_bytes);
+    narrow.is_of_one_lane = access.is_of_one_lane || access.access_bytes >= kBytesPerWord;
     const std::size_t part = sector.parts - 1;
     if (updates(access.kind)) {
       update_word(words_[part][word], update_of(part, word), narrow, bits);
@@ -177,7 +193,9 @@ void BlockConflicts::touch_words(Use& sector, const Access& access, std::uint32_
       if (update.reader.block == 0) {
         update.reader = narrow.site;
         update.reader_flags = access.flags;
+        update.knows_reader = knows_thread_of(access, bits);
       }
+      if (update.reader != narrow.site && (bits & ~update.read) != 0) update.knows_reader = false;
       update.read = static_cast<std::uint8_t>(update.read | bits);
     }
     touch_word(words_[part][word], narrow, bits);
@@ -201,7 +219,8 @@ void BlockConflicts::meet_update(const Update& update, const Access& access, std
   if (access.kind == Kind::store) any_ = true;
   const auto overlap = static_cast<std::uint8_t>(update.bytes & bytes);
   if (overlap == 0 || is_strong(access.kind)) return;
-  report({update.site, update.flags, overlap, AccessKind::atomic, true}, access);
+  report({update.site, update.flags, overlap, AccessKind::atomic, true, update.knows_thread},
+         at_overlap(access, bytes, overlap));
 }
 
 void BlockConflicts::update_word(const Use& word, Update& update, const Access& access,
@@ -212,17 +231,21 @@ void BlockConflicts::update_word(const Use& word, Update& update, const Access& 
   } else {
     for (std::uint32_t byte = 0; byte < kBytesPerWord; ++byte) {
       if ((bytes >> byte & 1U) == 0) continue;
-      judge(bytes_[word.parts - 1][byte], access, 1);
+      judge(bytes_[word.parts - 1][byte], at_byte(access, bytes, byte), 1);
     }
   }
   const auto overlap = static_cast<std::uint8_t>(update.read & bytes);
   if (update.reader.block != 0 && update.reader.block != access.site.block && overlap != 0) {
-    report({update.reader, update.reader_flags, overlap, AccessKind::load, false}, access);
+    report(
+        {update.reader, update.reader_flags, overlap, AccessKind::load, false, update.knows_reader},
+        access);
   }
   if (update.site.block == 0) {
     update.site = access.site;
     update.flags = access.flags;
+    update.knows_thread = knows_thread_of(access, bytes);
   }
+  if (update.site != access.site && (bytes & ~update.bytes) != 0) update.knows_thread = false;
   if (update.site.block == access.site.block) update.flags = access.flags & update.flags;
   update.bytes = static_cast<std::uint8_t>(update.bytes | bytes);
 }
@@ -247,19 +270,49 @@ void BlockConflicts::touch_word(Use& word, const Access& access, std::uint8_t by
   touch_bytes(word, access, bytes);
 }
 
+/// What an access to some bytes of a word does to one of them.
+BlockConflicts::Access BlockConflicts::at_byte(const Access& access, std::uint8_t bytes,
+                                               std::uint32_t byte) {
+  Access narrow = access;
+  narrow.first_byte = access.first_byte + byte;
+  narrow.is_of_one_lane = true;
+  narrow.site.where = at_part(access.site.where, byte, bytes, 1, access.access_bytes);
+  return narrow;
+}
+
 void BlockConflicts::touch_bytes(Use& word, const Access& access, std::uint8_t bytes) {
   std::array<Site, 3> judged{};  // two threads that share several bytes count once
   for (std::uint32_t byte = 0; byte < kBytesPerWord; ++byte) {
     if ((bytes >> byte & 1U) == 0) continue;
-    Access narrow = access;
-    narrow.first_byte = access.first_byte + byte;
-    narrow.site.where = at_part(access.site.where, byte, bytes, 1, access.access_bytes);
+    const Access narrow = at_byte(access, bytes, byte);
     Use& use = bytes_[word.parts - 1][byte];
     const std::array<Site, 3> threads{narrow.site, use.writer, use.reader};
     if (threads != judged) judge(use, narrow, 1);
     judged = threads;
     record(use, narrow, 1);
   }
+}
+
+/// Whether an access's site is that of all these bytes of a word.
+bool BlockConflicts::knows_thread_of(const Access& access, std::uint8_t bytes) {
+  return access.knows_thread && std::popcount(bytes) <= access.access_bytes;
+}
+
+/// The same access, as that of the thread that touches the first byte of `overlap` among `bytes`.
+BlockConflicts::Access BlockConflicts::at_overlap(const Access& access, std::uint8_t bytes,
+                                                  std::uint8_t overlap) {
+  Access at = access;
+  const auto first = static_cast<std::uint32_t>(std::countr_zero(overlap));
+  at.site.where = at_part(access.site.where, first, bytes, 1, access.access_bytes);
+  return at;
+}
+
+/// Likewise of an earlier access, of which it is known how its threads touched the bytes.
+BlockConflicts::Site BlockConflicts::at_overlap(Site site, std::uint8_t bytes, std::uint8_t overlap,
+                                                std::uint8_t touch) {
+  const auto first = static_cast<std::uint32_t>(std::countr_zero(overlap));
+  site.where = at_part(site.where, first, bytes, 1, width_of(touch));
+  return site;
 }
 
 /// Holds an access against what is known of a word or byte.
@@ -272,23 +325,47 @@ void BlockConflicts::judge(const Use& use, const Access& access, std::uint8_t bi
     const auto order = static_cast<std::uint8_t>(use.flags & kOrder);
     const auto overlap = static_cast<std::uint8_t>(bits & use.written);
     if (!leaves_the_same(access, overlap)) {
-      report({use.writer, order, overlap, AccessKind::store, false}, access);
+      report({at_overlap(use.writer, use.written, overlap, use.widths), order, overlap,
+              AccessKind::store, false, knows_thread(use.widths)},
+             at_overlap(access, bits, overlap));
     }
   }
   const bool meets_reader = access.kind == Kind::store || (updates(access.kind) && !strong_reader);
   if (meets_reader && by_another(use.reader) && (use.read & bits) != 0) {
     const auto order = static_cast<std::uint8_t>((use.flags & kOfReader) >> kReaderShift);
     const auto overlap = static_cast<std::uint8_t>(bits & use.read);
-    report({use.reader, order, overlap, AccessKind::load, strong_reader}, access);
+    const auto touch = static_cast<std::uint8_t>(use.widths >> kReaderTouchShift);
+    report({at_overlap(use.reader, use.read, overlap, touch), order, overlap, AccessKind::load,
+            strong_reader, knows_thread(touch)},
+           at_overlap(access, bits, overlap));
   }
 }
 
+/// Of a use that one access has touched.
+std::uint8_t BlockConflicts::touch_of(const Access& access) {
+  const std::uint32_t width = access.is_of_one_lane ? kOneThread : log2_of(access.access_bytes);
+  return static_cast<std::uint8_t>(width | (access.knows_thread ? 0U : kManyThreads));
+}
+
+/// Of a use that `site` has touched, as `known` says, and now another access in other places.
+std::uint8_t BlockConflicts::joined(std::uint8_t known, const Site& site, const Access& access) {
+  const bool is_same_thread =
+      known == kOneThread && touch_of(access) == kOneThread && site == access.site;
+  return is_same_thread ? kOneThread : static_cast<std::uint8_t>(known | kManyThreads);
+}
+
 void BlockConflicts::record(Use& use, const Access& access, std::uint8_t bits) {
+  const auto with_reader = [&](std::uint8_t touch) {
+    return static_cast<std::uint8_t>((use.widths & kTouch) | touch << kReaderTouchShift);
+  };
   if (access.kind == Kind::store) {
     if (use.writer.block != 0 && use.writer.block != access.site.block) return;  // the first stays
+    const bool has_more = (use.written & ~bits) != 0;
+    const std::uint8_t touch =
+        has_more ? joined(use.widths & kTouch, use.writer, access) : touch_of(access);
     use.writer = access.site;
     use.written = static_cast<std::uint8_t>(use.written | bits);
-    use.widths = static_cast<std::uint8_t>((use.widths & 0xf0U) | log2_of(access.access_bytes));
+    use.widths = static_cast<std::uint8_t>((use.widths & ~kTouch) | touch);
     use.flags = static_cast<std::uint8_t>((use.flags & ~kOrder) | flags_of_writer(access));
     return;
   }
@@ -297,10 +374,13 @@ void BlockConflicts::record(Use& use, const Access& access, std::uint8_t bits) {
       use.reader.block == 0 ||
       (use.reader.block == access.site.block && (use.flags & kReaderStrong) != 0 &&
        !is_strong(access.kind) && (use.read & ~bits) == 0);
+  if (!replaces && (bits & ~use.read) != 0) {
+    use.widths = with_reader(joined(use.widths >> kReaderTouchShift, use.reader, access));
+  }
   use.read = static_cast<std::uint8_t>(use.read | bits);
   if (!replaces) return;
   use.reader = access.site;
-  use.widths = static_cast<std::uint8_t>((use.widths & 0xfU) | log2_of(access.access_bytes) << 4);
+  use.widths = with_reader(touch_of(access));
   use.flags = static_cast<std::uint8_t>((use.flags & kOrder) | flags_of_reader(access));
 }
 
@@ -315,7 +395,7 @@ bool BlockConflicts::split(Use& use, std::vector<std::array<Use, count>>& parts)
   constexpr std::uint32_t part_bytes = sector ? kBytesPerWord : 1;
   constexpr std::uint8_t whole = sector ? kWholeWord : 1;
   const auto site_of = [](Site site, std::uint32_t part, std::uint8_t bits, std::uint32_t width) {
-    site.where = at_part(site.where, part, bits, part_bytes, 1U << width);
+    site.where = at_part(site.where, part, bits, part_bytes, width);
     return site;
   };
   std::array<Use, count>& split = parts.emplace_back();
@@ -323,12 +403,12 @@ bool BlockConflicts::split(Use& use, std::vector<std::array<Use, count>>& parts)
     Use& part = split[i];
     part.widths = use.widths;
     if ((use.written >> i & 1U) != 0) {
-      part.writer = site_of(use.writer, i, use.written, use.widths & 0xfU);
+      part.writer = site_of(use.writer, i, use.written, width_of(use.widths));
       part.written = whole;
       part.flags = static_cast<std::uint8_t>(use.flags & kOrder);
     }
     if ((use.read >> i & 1U) != 0) {
-      part.reader = site_of(use.reader, i, use.read, use.widths >> 4);
+      part.reader = site_of(use.reader, i, use.read, width_of(use.widths >> kReaderTouchShift));
       part.read = whole;
       part.flags = static_cast<std::uint8_t>(part.flags | (use.flags & ~kOrder));
     }
@@ -362,6 +442,7 @@ void BlockConflicts::report(const Earlier& other, const Access& access) {
   finding.block = access.site.block - 1;
   finding.warp = warp_of(access.site.where);
   finding.lane = lane_of(access.site.where);
+  finding.knows_thread = access.knows_thread;
   finding.kind = access_kind(access.kind);
   finding.bytes = access.access_bytes;
   finding.address = kDeviceBase + access.sector * kSectorBytes + access.first_byte +
@@ -371,6 +452,7 @@ void BlockConflicts::report(const Earlier& other, const Access& access) {
   finding.other_block = other.site.block - 1;
   finding.other_warp = warp_of(other.site.where);
   finding.other_lane = lane_of(other.site.where);
+  finding.other_knows_thread = other.knows_thread;
   finding.other_kind = other.kind;
   finding.lacks_fence = ordered_by(kSignals);
 }

@@ -50,7 +50,7 @@ class BlockConflicts {
     std::uint8_t written = 0;
     std::uint8_t read = 0;
     std::uint8_t flags = 0;
-    std::uint8_t widths = 0;  ///< log2 of bytes per lane: writer's low, reader's high
+    std::uint8_t widths = 0;  ///< who did it (Touch): the writer's low, the reader's high
     std::uint32_t parts = 0;  ///< index in words_ or bytes_ plus one, 0 while it is not split
   };
   struct Access {
@@ -60,6 +60,8 @@ class BlockConflicts {
     std::uint8_t flags;
     std::uint8_t access_bytes;
     std::uint32_t first_byte;  ///< of the word or byte in its sector, for the finding's address
+    bool knows_thread;         ///< `where` and the words before a word tell its lane
+    bool is_of_one_lane;
   };
   /// Who used an atomic, or another strong access that stores, in a word: the first one. And who
   /// read it by a plain load, where the word's own record has a strong one of another block.
@@ -67,6 +69,7 @@ class BlockConflicts {
     Site site, reader;
     std::uint8_t bytes = 0, read = 0;  ///< of the word
     std::uint8_t flags = 0, reader_flags = 0;
+    bool knows_thread = false, knows_reader = false;
   };
   /// 4 KiB of memory: blocks that are run as samples touch little here and there.
   static constexpr std::uint64_t kSectorsPerPage = 128;
@@ -84,13 +87,19 @@ class BlockConflicts {
   static std::uint8_t flags_of_writer(const Access& access);
   static bool hides_plain_load(const Use& use, const Access& access);
   static bool touch_whole(Use& use, const Access& access, std::uint8_t bits);
+  static std::uint8_t touch_of(const Access& access);
+  static std::uint8_t joined(std::uint8_t known, const Site& site, const Access& access);
   void touch_words(Use& sector, const Access& access, std::uint32_t bytes);
   void touch_word(Use& word, const Access& access, std::uint8_t bytes);
   Update& update_of(std::size_t part, std::size_t word);
   void meet_update(const Update& update, const Access& access, std::uint8_t bytes);
   void update_word(const Use& word, Update& update, const Access& access, std::uint8_t bytes);
+  static Access at_byte(const Access& access, std::uint8_t bytes, std::uint32_t byte);
   void touch_bytes(Use& word, const Access& access, std::uint8_t bytes);
   std::pair<std::uint32_t, std::uint32_t> bytes_touched(const Use& word) const;
+  static bool knows_thread_of(const Access& access, std::uint8_t bytes);
+  static Site at_overlap(Site site, std::uint8_t bytes, std::uint8_t overlap, std::uint8_t touch);
+  static Access at_overlap(const Access& access, std::uint8_t bytes, std::uint8_t overlap);
   void judge(const Use& use, const Access& access, std::uint8_t bits);
   bool leaves_the_same(const Access& access, std::uint8_t bytes) const;
   static void record(Use& use, const Access& access, std::uint8_t bits);
@@ -103,6 +112,7 @@ class BlockConflicts {
     std::uint8_t overlap = 0;
     AccessKind kind = AccessKind::load;
     bool is_strong = false;
+    bool knows_thread = true;
   };
   void report(const Earlier& other, const Access& access);
 

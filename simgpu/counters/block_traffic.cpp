@@ -46,6 +46,7 @@ struct SectorRun {
   std::uint8_t words;
   std::uint8_t lane;  ///< the first that touches them
   Kind kind;
+  bool is_in_lane_order = true;
 };
 
 /// Who asks.
@@ -104,12 +105,13 @@ void BlockTraffic::State::append(const WarpAccess& access, const RequestedSector
                                  Kind kind) {
   const Requester from{access.pc, access.warp, access.bytes};
   const std::uint8_t words = words_of(sector.bytes);
+  const SectorRun run{sector.number, 1, words, sector.lane, kind, sector.is_in_lane_order};
   if (sector.bytes == bytes_of(words)) {
-    append_run(from, {sector.number, 1, words, sector.lane, kind});
+    append_run(from, run);
     return;
   }
   run_open = false;
-  append_run(from, {sector.number, 1, words, sector.lane, kind});
+  append_run(from, run);
   if (!run_open) return;  // only counted
   run_open = false;
   TrafficEntry& narrow = log->entries.emplace_back();
@@ -132,6 +134,8 @@ void BlockTraffic::State::append_run(const Requester& from, const SectorRun& run
   if (run_open && !entries.empty()) {
     TrafficEntry& open = entries.back();
     if (run.first == next_sector && open.kind == run.kind && open.words == run.words) {
+      const bool follows = run.is_in_lane_order && run.lane == open.lane_of_sector(open.count);
+      open.mixes = open.mixes != 0 || !follows;
       open.count = static_cast<std::uint8_t>(open.count + run.count);
       next_sector += run.count;
       return;
@@ -153,7 +157,8 @@ void BlockTraffic::State::append_run(const Requester& from, const SectorRun& run
   entry.count = run.count;
   entry.words = run.words;
   entry.kind = run.kind;
-  entry.lane = run.lane & 0x7f;
+  entry.lane = run.lane & 0x1f;
+  entry.mixes = !run.is_in_lane_order;
   entry.opens = opens;
   entry.access_bytes = from.bytes;
   next_sector = run.first + run.count;

@@ -12,7 +12,8 @@ namespace {
 /// Adds sectors to a request, each once.
 class Collector {
  public:
-  explicit Collector(RequestSectors& request) : request_(request) {}
+  /// @param bytes of each lane
+  Collector(RequestSectors& request, std::uint32_t bytes) : request_(request), bytes_(bytes) {}
 
   void add(std::uint64_t number, std::uint32_t bytes, std::uint8_t lane) {
     // Most requests go upwards: beyond the highest sector so far there is nothing to look for.
@@ -21,17 +22,26 @@ class Collector {
     if (beyond) highest_ = number;
     for (std::size_t i = beyond ? 0 : request_.count; i-- > 0;) {
       if (request_.sectors[i].number == number) {
-        request_.sectors[i].bytes |= bytes;
+        add_to(request_.sectors[i], bytes, lane);
         return;
       }
     }
     if (request_.count < request_.sectors.size()) {
-      request_.sectors[request_.count++] = {number, bytes, lane};
+      request_.sectors[request_.count++] = {number, bytes, lane, true};
     }
   }
 
  private:
+  void add_to(RequestedSector& sector, std::uint32_t bytes, std::uint8_t lane) const {
+    if ((bytes & ~sector.bytes) == 0) return;
+    const auto before = static_cast<std::uint32_t>(std::popcount(sector.bytes));
+    const bool follows = bytes > sector.bytes && lane == sector.lane + before / bytes_;
+    sector.is_in_lane_order = sector.is_in_lane_order && follows;
+    sector.bytes |= bytes;
+  }
+
   RequestSectors& request_;
+  std::uint32_t bytes_;
   std::uint64_t highest_ = 0;
 };
 
@@ -47,7 +57,7 @@ RequestSectors sectors_of_range(std::uint64_t offset, std::uint64_t bytes, std::
         static_cast<std::uint32_t>(std::min<std::uint64_t>(end - begin, kSectorBytes) - 1);
     const std::uint64_t reached = begin > offset ? begin - offset : 0;
     const auto lane = static_cast<std::uint8_t>(step == 0 ? 0 : reached / step);
-    request.sectors[request.count++] = {sector, bit_range(first, last), lane};
+    request.sectors[request.count++] = {sector, bit_range(first, last), lane, true};
   }
   return request;
 }
@@ -72,7 +82,7 @@ RequestSectors coalesce(const WarpAccess& access) {
   }
   if (shape == Shape::uniform) return sectors_of_range(first_offset, bytes, 0);
   RequestSectors request;
-  Collector collector(request);
+  Collector collector(request, bytes);
   for (std::uint32_t lanes = access.mask; lanes != 0; lanes &= lanes - 1) {
     const auto lane = static_cast<std::uint8_t>(std::countr_zero(lanes));
     const std::uint64_t offset = (*access.address)[lane] - kDeviceBase;

@@ -18,6 +18,9 @@ struct RequestedSector {
   std::uint64_t number;
   std::uint32_t bytes;  ///< one bit per byte
   std::uint8_t lane;    ///< the first that touches it
+  /// Its bytes belong to lanes that follow each other from `lane` on, the first bytes to `lane`: so
+  /// a byte tells its lane.
+  bool is_in_lane_order;
 };
 
 /// The distinct sectors of a warp's access. 32 lanes of up to 16 bytes touch at most 64.

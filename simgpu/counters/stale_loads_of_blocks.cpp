@@ -29,7 +29,9 @@ void StaleLoadsOfBlocks::add(const TrafficLog& log) {
                       .warp = entry.warp,
                       .lane = entry.lane_of_sector(k),
                       .access_bytes = entry.access_bytes,
-                      .kind = kind};
+                      .kind = kind,
+                      .bytes = bytes,
+                      .mixes = entry.mixes != 0};
       touch(side, entry.sector() + k, bytes);
     }
   }
@@ -47,6 +49,16 @@ void StaleLoadsOfBlocks::touch(const Side& side, std::uint64_t sector, std::uint
   if (shared != 0 && known.reader.block != known.writer.block) report(known, sector, shared);
 }
 
+std::optional<std::uint8_t> StaleLoadsOfBlocks::lane_at(const Side& side, std::uint32_t byte) {
+  const bool is_of_side = (side.bytes >> byte & 1U) != 0;
+  if (side.mixes || !is_of_side) return std::nullopt;
+  const auto before =
+      static_cast<std::uint32_t>(std::popcount(side.bytes & ((std::uint32_t{1} << byte) - 1U)));
+  const std::uint32_t lane = side.lane + before / std::max<std::uint32_t>(side.access_bytes, 1);
+  if (lane >= kWarpSize) return std::nullopt;
+  return static_cast<std::uint8_t>(lane);
+}
+
 void StaleLoadsOfBlocks::report(const Sector& known, std::uint64_t sector, std::uint32_t bytes) {
   const Side& load = known.reader;
   const Side& store = known.writer;
@@ -57,17 +69,21 @@ void StaleLoadsOfBlocks::report(const Sector& known, std::uint64_t sector, std::
     ++same->occurrences;
     return;
   }
+  const auto byte = static_cast<std::uint32_t>(std::countr_zero(bytes));
+  const auto load_lane = lane_at(load, byte), store_lane = lane_at(store, byte);
   RawFinding finding;
   finding.code = "RL0318";
   finding.pc = load.pc;
   finding.block = load.block;
   finding.warp = load.warp;
-  finding.lane = load.lane;
+  finding.lane = load_lane.value_or(load.lane);
+  finding.knows_thread = load_lane.has_value();
   finding.kind = load.kind;
   finding.bytes = load.access_bytes;
-  finding.address =
-      kDeviceBase + sector * kSectorBytes + static_cast<std::uint64_t>(std::countr_zero(bytes));
+  finding.address = kDeviceBase + sector * kSectorBytes + byte;
   set_other(finding, store.block, store);
+  finding.other_lane = store_lane.value_or(store.lane);
+  finding.other_knows_thread = store_lane.has_value();
   findings_.push_back(finding);
 }
 

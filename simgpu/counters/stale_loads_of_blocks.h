@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -29,6 +30,8 @@ class StaleLoadsOfBlocks {
     std::uint16_t warp = 0;
     std::uint8_t lane = 0, access_bytes = 0;
     AccessKind kind = AccessKind::load;
+    std::uint32_t bytes = 0;  ///< of the sector
+    bool mixes = false;       ///< TrafficEntry::mixes
   };
   /// What is known of a sector; bits are bytes, sides the first ones.
   struct Sector {
@@ -37,6 +40,8 @@ class StaleLoadsOfBlocks {
   };
   static constexpr std::size_t kMostSectors = std::size_t{1} << 21;
 
+  /// The lane that touched a byte of the sector, where that is known.
+  static std::optional<std::uint8_t> lane_at(const Side& side, std::uint32_t byte);
   void touch(const Side& side, std::uint64_t sector, std::uint32_t bytes);
   void report(const Sector& known, std::uint64_t sector, std::uint32_t bytes);
 

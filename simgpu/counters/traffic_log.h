@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <vector>
 
@@ -36,7 +37,8 @@ struct TrafficEntry {
   std::uint8_t count = 1;     ///< sectors in the run
   std::uint8_t words = 0xff;  ///< 4-byte words touched in each of its sectors
   Kind kind = Kind::load;
-  std::uint8_t lane : 7 = 0;   ///< the lane that touches the run's first word
+  std::uint8_t lane : 5 = 0;   ///< the lane that touches the run's first word
+  std::uint8_t mixes : 1 = 0;  ///< its lanes are in no order, so that words do not tell them
   std::uint8_t opens : 1 = 0;  ///< the first of its request that goes to L2
   std::uint8_t access_bytes = 4;
 
@@ -47,9 +49,10 @@ struct TrafficEntry {
     sector_high = static_cast<std::uint8_t>(sector >> 32);
   }
   std::uint32_t byte_mask() const { return sector_low; }
-  /// Who touches the first word of the k-th sector of the run, of lanes side by side.
+  /// Who touches the first word of the k-th sector of the run, of lanes in order.
   std::uint8_t lane_of_sector(std::uint32_t k) const {
-    const std::uint32_t before = k * static_cast<std::uint32_t>(kSectorBytes);
+    const auto words_of_each = static_cast<std::uint32_t>(std::popcount(words));
+    const std::uint32_t before = k * words_of_each * kWordBytes;
     const std::uint32_t bytes = std::max<std::uint32_t>(access_bytes, 1);
     return static_cast<std::uint8_t>(std::min(lane + before / bytes, kWarpSize - 1));
   }

@@ -23,7 +23,7 @@ void members(auto& archive, Like<HostFrame> auto& v) { archive(v.module, v.addre
 
 void members(auto& archive, Like<AccessSite> auto& v) {
   archive(v.file, v.line, v.column, v.block, v.thread, v.warp, v.action, v.inlined_at, v.by_thread,
-          v.writes, v.called_from);
+          v.knows_thread, v.bytes, v.writes, v.called_from);
 }
 
 /// Any other number is no array that somebody knows.
@@ -45,9 +45,13 @@ void members(auto& archive, Like<StreamConflict> auto& v) {
   archive(v.work, v.on_default_stream, v.callers_is_default, v.starts_early);
 }
 
+void members(auto& archive, Like<RacingLaunches> auto& v) {
+  archive(v.address, v.later, v.earlier);
+}
+
 void members(auto& archive, Like<Finding> auto& v) {
   archive(v.code, v.detail, v.kernel, v.where, v.other, v.object, v.name, v.message, v.occurrences,
-          v.unless_returned, v.stream, v.places, v.also);
+          v.unless_returned, v.stream, v.launches, v.places, v.also);
 }
 
 void members(auto& archive, Like<KernelCounters> auto& v) {

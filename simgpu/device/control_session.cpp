@@ -57,7 +57,9 @@ std::uint64_t allocate(Device& device, std::uint64_t bytes, const std::string& l
 
 /// The names that a program's source has.
 void name_functions(replay::Recording& recording) {
-  recording.kernel = kernel_display_name(recording.kernel);
+  for (std::uint32_t i = 0; i < recording.launches(); ++i) {
+    recording.launch(i).kernel = kernel_display_name(recording.launch(i).kernel);
+  }
   for (replay::Place& place : recording.places) {
     for (InlinedCall& call : place.inlined_at) call.function = kernel_display_name(call.function);
   }

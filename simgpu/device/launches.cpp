@@ -125,6 +125,7 @@ CudaError Launches::launch(const protocol::LaunchMessage& message,
   const LoadedKernel& kernel = *parts_.modules.find_kernel(message.module, message.kernel);
   parts_.allocations.note_kernel(kernel.display_name);
   parts_.since_mark.unsettle();
+  ++parts_.since_mark.launches;
   parts_.log.count_given(launch_choices_.add(message, parameters));
   KnownLaunches::Key key = key_of(message, parameters);
   // A known launch keeps no sectors, which are held against the caller's work.
@@ -217,6 +218,7 @@ void Launches::note_touched(const LoadedKernel& kernel, const protocol::LaunchMe
        .name = "kernel " + *kernel.display_name,
        .program = kernel.program,
        .kernel = kernel.info,
+       .launch = parts_.since_mark.launches,
        .sectors = outside_of(std::move(result.sectors), {grid_workspace_, kGridWorkspaceBytes}),
        .ranges = constants_of(*kernel.info),
        .draws = streams.has_late_inputs() ? drawing_atomics(*kernel.info) : std::vector<bool>()});

@@ -104,17 +104,24 @@ auto members(Way& way, T& one) -> OnlyOf<Way, T, InlinedCall> {
 template <typename Way, typename T>
 auto members(Way& way, T& one) -> OnlyOf<Way, T, AccessSite> {
   way(one.file), way(one.line), way(one.column), way(one.block), way(one.thread);
-  way(one.warp), way(one.action), way(one.inlined_at), way(one.by_thread), way(one.writes);
+  way(one.warp), way(one.action), way(one.inlined_at), way(one.by_thread);
+  way(one.knows_thread), way(one.bytes), way(one.writes);
+}
+template <typename Way, typename T>
+auto members(Way& way, T& one) -> OnlyOf<Way, T, Wanted::Touch> {
+  way(one.launch), way(one.block), way(one.warp), way(one.number);
 }
 template <typename Way, typename T>
 auto members(Way& way, T& one) -> OnlyOf<Way, T, Wanted> {
   way(one.kind), way(one.where), way(one.other), way(one.address), way(one.bytes);
   way(one.launch), way(one.block), way(one.warp), way(one.number);
+  way(one.later), way(one.earlier);
 }
 template <typename Way, typename T>
 auto members(Way& way, T& one) -> OnlyOf<Way, T, RegisterValues> {
   way(one.reg), way(one.type), way(one.lanes), way(one.values), way(one.name);
   way(one.place), way(one.number), way(one.loads), way(one.is_last);
+  way(one.updates), way(one.first);
 }
 template <typename Way, typename T>
 auto members(Way& way, T& one) -> OnlyOf<Way, T, LeftOut> {
@@ -146,7 +153,7 @@ auto members(Way& way, T& one) -> OnlyOf<Way, T, RecordedWarp> {
 }
 template <typename Way, typename T>
 auto members(Way& way, T& one) -> OnlyOf<Way, T, RecordedBlock> {
-  way(one.index), way(one.shared);
+  way(one.index), way(one.launch), way(one.shared);
 }
 template <typename Way, typename T>
 auto members(Way& way, T& one) -> OnlyOf<Way, T, replay::SharedArray> {
@@ -165,15 +172,20 @@ auto members(Way& way, T& one) -> OnlyOf<Way, T, Mark> {
   way(one.step), way(one.lane), way(one.access);
 }
 template <typename Way, typename T>
-auto members(Way& way, T& one) -> OnlyOf<Way, T, Recording> {
+auto members(Way& way, T& one) -> OnlyOf<Way, T, RecordedLaunch> {
   way(one.kernel), way(one.grid), way(one.block), way(one.shared_bytes), way(one.parameters);
-  way(one.arrays), way(one.allocations), way(one.files), way(one.places), way(one.names);
+  way(one.arrays);
+}
+template <typename Way, typename T>
+auto members(Way& way, T& one) -> OnlyOf<Way, T, Recording> {
+  way(one.launch(0)), way(one.more), way(one.allocations), way(one.files), way(one.places),
+      way(one.names);
   way(one.blocks), way(one.warps), way(one.steps), way(one.marks);
   way(one.begins_late), way(one.ends_early);
 }
 template <typename Way, typename T>
 auto members(Way& way, T& one) -> OnlyOf<Way, T, Recorded> {
-  way(one.recording), way(one.store);
+  way(one.recording), way(one.next);
 }
 
 void require(bool holds) {
@@ -187,7 +199,10 @@ class Check {
 
   void all() const {
     for (const Place& place : recording_.places) require(place.file < recording_.files.size());
-    for (const RecordedBlock& block : recording_.blocks) stores(block.shared);
+    for (const RecordedBlock& block : recording_.blocks) {
+      require(block.launch < recording_.launches());
+      stores(block.shared);
+    }
     for (const RecordedWarp& warp : recording_.warps) {
       require(warp.block < recording_.blocks.size());
       values(warp.registers);
@@ -214,6 +229,8 @@ class Check {
   void values(const std::vector<RegisterValues>& all) const {
     for (const RegisterValues& one : all) {
       require(one.type <= kLastValueType && fits(one.lanes, one.values.size()));
+      require(one.updates.size() == one.first.size());
+      require(one.updates.empty() || fits(one.lanes, one.updates.size()));
       require(is_among(one.name, recording_.names) && is_among(one.place, recording_.places));
     }
   }

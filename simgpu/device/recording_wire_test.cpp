@@ -31,7 +31,7 @@ replay::Recorded some_recording() {
   step.shared = {{4, {9}, 2, 0}};
   recording.steps = {step};
   recording.marks = {{0, 2, 0}};
-  return {.recording = recording, .store = {}};
+  return {.recording = recording, .next = {}};
 }
 
 TEST(RecordingWire, GivesBackWhatWasSent) {

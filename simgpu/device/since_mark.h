@@ -14,6 +14,7 @@ struct SinceMark {
   std::uint64_t changes_at_mark = 0;  ///< DeviceMemory::changes()
   std::uint64_t work = 0;             ///< of the launches
   std::uint64_t host_work = 0;        ///< of launches and copies
+  std::uint64_t launches = 0;         ///< of kernels
   std::uint64_t host_calls = 0, calls_after_fault = 0;
   bool is_cut_short = false;     ///< a launch took too long: nobody knows what follows from it
   bool left_blocks_out = false;  ///< a launch was sampled: its results are not whole

@@ -151,6 +151,7 @@ Finding StreamRaces::off_the_callers_stream(const Work& earlier, const Work& lat
                                .callers_is_default = !gives_stream,
                                .starts_early = starts_early};
   race.where.action = fmt::format("{}, on {}, {} it", work.name, stream, verb);
+  race.launches = RacingLaunches{.address = conflict.address, .later = work.launch};
   set_place(race, memory, conflict.address);
   race.message = starts_early
                      ? fmt::format(
@@ -190,6 +191,8 @@ Finding StreamRaces::finding(const Work& earlier, const Work& later, const Confl
   if (later.kernel != nullptr) race.kernel = later.kernel->name;
   race.where = site(later, conflict.later_pc, conflict.later_writes);
   race.other = site(earlier, conflict.earlier_pc, conflict.earlier_writes);
+  race.launches =
+      RacingLaunches{.address = conflict.address, .later = later.launch, .earlier = earlier.launch};
   set_place(race, memory, conflict.address);
   if (of_graph) {
     race.message = fmt::format(

@@ -42,6 +42,7 @@ class StreamRaces {
     // Of a launch.
     std::shared_ptr<const Program> program{};  ///< keeps `kernel`
     const KernelInfo* kernel = nullptr;
+    std::uint64_t launch = 0;  ///< its number since the last mark, from 1
     std::vector<TouchedSector> sectors{};
     // Of everything else.
     std::vector<Range> ranges{};

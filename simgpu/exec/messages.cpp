@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <stdexcept>
 #include <utility>
 
@@ -288,11 +289,21 @@ Place place_of(const RawFinding& raw, Space space, const LoweredKernel& kernel,
 }
 
 /// What the two sides of a finding do.
-std::pair<std::string, std::string> actions_of(const RawFinding& raw, Space space) {
+/// @param other_bytes of the other side's access
+std::pair<std::string, std::string> actions_of(const RawFinding& raw, Space space,
+                                               unsigned other_bytes) {
   if (space == Space::lanes) return actions_of_lanes(raw);
   if (space == Space::registers) return {"uses what was never set", ""};
   return {describe_access(raw.kind, raw.bytes, space_name(space)),
-          describe_access(raw.other_kind, raw.bytes, space_name(space))};
+          describe_access(raw.other_kind, other_bytes, space_name(space))};
+}
+
+/// Of the other side of a race; as the first one's where its instruction does not tell.
+unsigned other_bytes_of(const RawFinding& raw, const KernelInfo& kernel) {
+  constexpr unsigned kMost = 16;
+  if (!raw.has_other || raw.other_pc >= kernel.instructions.size()) return raw.bytes;
+  const unsigned bytes = kernel.instructions[raw.other_pc].access_bytes;
+  return std::has_single_bit(bytes) && bytes <= kMost ? bytes : raw.bytes;
 }
 
 }  // namespace
@@ -331,17 +342,20 @@ bool is_only_guessed(const RawFinding& raw, const KernelInfo& kernel) {
 Finding to_finding(const RawFinding& raw, const LoweredKernel& kernel, const DeviceMemory& memory,
                    const Dim3& grid, const Dim3& block, std::uint32_t shared_bytes) {
   const Told& words = told(raw.code);
+  const unsigned other_bytes = other_bytes_of(raw, kernel.info);
   const auto site = [&](std::uint32_t pc, std::uint64_t in_block, std::uint16_t warp,
-                        std::uint8_t lane, std::string action, AccessKind kind) {
+                        std::uint8_t lane, bool knows_thread, std::string action, AccessKind kind) {
     AccessSite at = site_of(kernel.info, pc);
+    const std::uint64_t thread = std::uint64_t{warp} * kWarpSize + lane;
     at.block = coordinates(in_block, grid);
-    at.thread = coordinates(std::uint64_t{warp} * kWarpSize + lane, block);
+    at.knows_thread = knows_thread && thread < block.count();
+    at.thread = coordinates(thread, block);
     at.warp = warp;
     at.action = std::move(action);
     at.writes = kind == AccessKind::store;
     return at;
   };
-  auto [action, other_action] = actions_of(raw, words.space);
+  auto [action, other_action] = actions_of(raw, words.space, other_bytes);
   Place place = place_of(raw, words.space, kernel, memory, block, shared_bytes);
   Finding finding;
   finding.code = raw.code;
@@ -349,10 +363,17 @@ Finding to_finding(const RawFinding& raw, const LoweredKernel& kernel, const Dev
   finding.kernel = kernel.info.name;
   finding.occurrences = raw.occurrences;
   finding.unless_returned = raw.unless_returned;
-  finding.where = site(raw.pc, raw.block, raw.warp, raw.lane, std::move(action), raw.kind);
+  finding.where =
+      site(raw.pc, raw.block, raw.warp, raw.lane, raw.knows_thread, std::move(action), raw.kind);
   if (raw.has_other) {
     finding.other = site(raw.other_pc, raw.other_block, raw.other_warp, raw.other_lane,
-                         std::move(other_action), raw.other_kind);
+                         raw.other_knows_thread, std::move(other_action), raw.other_kind);
+  }
+  const bool is_of_memory =
+      words.space == Space::global || words.space == Space::shared || words.space == Space::local;
+  if (is_of_memory) {
+    finding.where.bytes = raw.bytes;
+    if (finding.other) finding.other->bytes = other_bytes;
   }
   if (raw.parted_pc != kNoBranch) {
     const AccessSite branch = site_of(kernel.info, raw.parted_pc);

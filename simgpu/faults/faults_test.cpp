@@ -105,6 +105,7 @@ struct ProgramRun {
   int exit_code = -1;
   std::string output;
   std::vector<json> findings;
+  json kernels = json::array();
 };
 
 ProgramRun simulate(const std::filesystem::path& source, const std::string& arguments) {
@@ -118,9 +119,13 @@ ProgramRun simulate(const std::filesystem::path& source, const std::string& argu
   const int status = std::system(command.c_str());  // NOLINT(cert-env33-c)
   ProgramRun run{.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1,
                  .output = text_of(folder + "/output"),
-                 .findings = {}};
+                 .findings = {},
+                 .kernels = json::array()};
   const json report = json::parse(text_of(folder + "/report.json"), nullptr, false);
-  if (report.is_object()) run.findings = report["findings"].get<std::vector<json>>();
+  if (report.is_object()) {
+    run.findings = report["findings"].get<std::vector<json>>();
+    run.kernels = report["kernels"];
+  }
   std::filesystem::remove_all(folder);
   return run;
 }
@@ -169,6 +174,26 @@ TEST_P(PlantedFaults, AreFoundAtTheirLinesAndNothingElseIs) {
     left.erase(found);
   }
   for (const json& finding : left) ADD_FAILURE() << "not planted: " << finding.dump(1);
+}
+
+/// Whether a thread is one of a block of a kernel of this name that the program launched, or none.
+bool exists(const json& thread, const std::string& kernel, const json& kernels) {
+  return thread.is_null() || std::ranges::any_of(kernels, [&](const json& launch) {
+           const json& block = launch["block"];
+           return launch["name"] == kernel && thread[0] < block[0] && thread[1] < block[1] &&
+                  thread[2] < block[2];
+         });
+}
+
+TEST_P(PlantedFaults, AreOfThreadsThatExist) {
+  const ProgramRun run = simulate(GetParam(), "");
+  for (const json& finding : run.findings) {
+    if (finding["line"] == 0) continue;  // of the host
+    const std::string kernel = finding["kernel"];
+    EXPECT_TRUE(exists(finding["thread"], kernel, run.kernels)) << finding.dump(1);
+    if (!finding.contains("other")) continue;
+    EXPECT_TRUE(exists(finding["other"]["thread"], kernel, run.kernels)) << finding.dump(1);
+  }
 }
 
 TEST_P(PlantedFaults, AreAbsentFromTheirTwins) {
@@ -224,6 +249,23 @@ TEST(PlantedRaces, BecomeReplaysOfFewStepsThatShowBothAccesses) {
   EXPECT_GE(races.size(), 40U);
   EXPECT_GE(static_cast<double>(shown.size()), 0.95 * static_cast<double>(races.size()))
       << shown.size() << " of " << races.size();
+}
+
+TEST(PlantedRaces, BetweenLaunchesShowBothOfThem) {
+  const std::filesystem::path file = std::filesystem::path(SIMGPU_FAULTS) / "global_races.cu";
+  for (const char* fault : {"two_streams", "graph_branches"}) {
+    SCOPED_TRACE(fault);
+    const json replay = replay_of(file, fault);
+    ASSERT_TRUE(shows_the_race(replay));
+    ASSERT_EQ(replay["launches"].size(), 2U);
+    std::vector<json> launches;
+    for (const json& mark : replay["marks"]) {
+      const json& step = replay["steps"][mark["step"].get<std::size_t>()];
+      const json& warp = replay["warps"][step["warp"].get<std::size_t>()];
+      launches.push_back(replay["blocks"][warp["block"].get<std::size_t>()]["launch"]);
+    }
+    EXPECT_EQ(launches, (std::vector<json>{0, 1}));
+  }
 }
 
 TEST(PlantedFault, AreManyOfAllKinds) {

@@ -37,6 +37,11 @@ class Assignments {
   explicit Assignments(SourceTokens source);
 
   LineEffects of_line(std::uint32_t line) const;
+  /// Variables that tokens [first, end) may give another value.
+  std::set<std::string> changed_by(std::size_t first, std::size_t end) const {
+    return changed_by(Range{first, end});
+  }
+  const std::vector<Token>& tokens() const { return source_.tokens; }
 
  private:
   /// Where a statement is: in which function, and what is around it there.
@@ -60,7 +65,6 @@ class Assignments {
   std::size_t closing(std::size_t open) const;
 
   SourceTokens source_;
-  const std::vector<Token>& tokens() const { return source_.tokens; }
 };
 
 }  // namespace simgpu::replay

@@ -18,14 +18,21 @@ void add_values(std::vector<RegisterValues>& values, const RegisterValues& writt
   RegisterValues merged = written;
   merged.lanes |= known->lanes;
   merged.values.clear();
+  merged.updates.clear();
+  merged.first.clear();
+  const bool is_counted = !written.updates.empty() || !known->updates.empty();
   std::size_t from_old = 0, from_new = 0;
   for (unsigned lane = 0; lane < kLanes; ++lane) {
     const bool is_old = (known->lanes >> lane & 1U) != 0;
     const bool is_new = (written.lanes >> lane & 1U) != 0;
-    if (is_new) {
-      merged.values.push_back(written.values.at(from_new));
-    } else if (is_old) {
-      merged.values.push_back(known->values.at(from_old));
+    if (is_new || is_old) {
+      const RegisterValues& from = is_new ? written : *known;
+      const std::size_t at = is_new ? from_new : from_old;
+      merged.values.push_back(from.values.at(at));
+      if (is_counted) {
+        merged.updates.push_back(from.updates.empty() ? 0 : from.updates.at(at));
+        merged.first.push_back(from.first.empty() ? from.values.at(at) : from.first.at(at));
+      }
     }
     from_old += is_old ? 1 : 0;
     from_new += is_new ? 1 : 0;

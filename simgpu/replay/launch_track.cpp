@@ -104,6 +104,7 @@ bool has_lane(std::uint32_t lanes, std::uint32_t lane) { return (lanes >> lane &
 LaunchTrack::LaunchTrack(const LaunchContext& launch, const std::vector<WatchedWarp>& warps)
     : launch_(launch),
       types_(value_types(launch.kernel)),
+      updaters_(updaters(launch.kernel)),
       places_(launch.kernel.info.instructions.size()) {
   for (const WatchedWarp& who : warps) {
     BlockTrack* block = block_of(who.block);
@@ -292,6 +293,9 @@ void LaunchTrack::note_registers(const Lowered& in, const Warp& warp, std::uint3
       written.values.push_back(value_in(warp.regs, launch_.kernel.registers[reg].slot, lane));
     });
     written.is_last = !only_moves;
+    if (updaters_[reg] != kNone) {
+      now_->series[reg].write(updaters_[reg] == in.index, written);
+    }
     add_values(step.registers, written);
   }
 }

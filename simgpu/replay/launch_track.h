@@ -12,6 +12,7 @@
 #include "simgpu/checkers/access_listener.h"
 #include "simgpu/exec/launch_context.h"
 #include "simgpu/exec/warp.h"
+#include "simgpu/replay/counting_registers.h"
 #include "simgpu/replay/recording.h"
 #include "simgpu/replay/shared_image.h"
 
@@ -88,6 +89,7 @@ class LaunchTrack {
     std::vector<RegisterValues> start{};
     std::vector<LeftOut> left_out{};
     bool forgot = false;
+    std::map<std::uint32_t, RegisterSeries> series{};  ///< by register
   };
 
   WarpTrack* track_of(std::uint64_t block, std::uint32_t warp);
@@ -108,7 +110,8 @@ class LaunchTrack {
   bool is_at(const Step& step, const AccessSite& site) const;
 
   const LaunchContext& launch_;
-  std::vector<ValueType> types_;       ///< by register
+  std::vector<ValueType> types_;         ///< by register
+  std::vector<std::uint32_t> updaters_;  ///< by register: see updaters()
   std::vector<std::uint32_t> places_;  ///< by pc: in recording_.places, plus one; 0: not known yet
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, std::uint32_t> known_places_;
   Recording recording_;

@@ -15,6 +15,8 @@
 #include "simgpu/replay/assignments.h"
 #include "simgpu/replay/declarations.h"
 #include "simgpu/replay/expressions.h"
+#include "simgpu/replay/loop_counters.h"
+#include "simgpu/replay/loops.h"
 
 namespace simgpu::replay {
 namespace {
@@ -46,18 +48,42 @@ ValueType shown_type(ValueType type, std::string_view declared) {
 /// Names what the steps of a recording write.
 class Namer {
  public:
-  Namer(Recording& recording, const SourceText& source) : recording_(recording), source_(source) {}
+  Namer(Recording& recording, const SourceText& source)
+      : recording_(recording),
+        source_(source),
+        counters_(recording, [this](std::uint32_t warp, unsigned lane, std::uint32_t place,
+                                    const std::string& name) {
+          return integer_named(warp, lane, place, name);
+        }) {}
 
   void all() {
     for (std::uint32_t file = 0; file < recording_.files.size(); ++file) describe(file);
+    // Which registers are counters of loops is known at the end of the steps: first of loops by
+    // themselves, then of those that begin with another one's counter.
+    const Recording unnamed = recording_;
+    for (int round = 0; round < 2; ++round) {
+      go_through();
+      recording_ = unnamed;
+      numbers_.clear();
+      known_.clear();
+      counters_.conclude([this](const std::string& name) {
+        recording_.names.push_back(name);
+        return static_cast<std::uint32_t>(recording_.names.size() - 1);
+      });
+    }
+    go_through();
+  }
+
+ private:
+  void go_through() {
     known_.resize(recording_.warps.size());
     for (std::uint32_t i = 0; i < recording_.warps.size(); ++i) {
-      name_start(i, recording_.warps[i].registers, recording_.warps[i].left_out);
+      std::set<std::uint32_t> unknown;
+      name_start(i, recording_.warps[i].registers, recording_.warps[i].left_out, unknown);
     }
     for (Step& step : recording_.steps) name(step);
   }
 
- private:
   struct File {
     std::optional<Assignments> assignments{};
     std::map<std::uint32_t, LineEffects> lines{};  ///< that were asked for
@@ -76,17 +102,24 @@ class Namer {
     if (!text) return;
     const SourceTokens tokens = tokens_of(*text);
     if (tokens.renumbers_lines || tokens.tokens.size() > kMostTokens) return;
-    const auto parameters = parameters_of(tokens, bare_name(recording_.kernel));
-    if (parameters.size() == recording_.parameters.size()) {
-      for (std::size_t i = 0; i < parameters.size(); ++i) {
-        recording_.parameters[i].name = parameters[i].name;
-        recording_.parameters[i].type = parameters[i].type;
-      }
-    }
     const auto declarations = array_declarations(recording_.files[file], source_);
-    for (SharedArray& array : recording_.arrays) describe_array(declarations, array);
+    for (std::uint32_t i = 0; i < recording_.launches(); ++i) {
+      RecordedLaunch& launch = recording_.launch(i);
+      describe_parameters(tokens, launch);
+      for (SharedArray& array : launch.arrays) describe_array(declarations, array);
+    }
     files_[file].constants = constants_of(tokens);
-    files_[file].assignments.emplace(tokens);
+    const Assignments& assignments = files_[file].assignments.emplace(tokens);
+    counters_.add_loops(file, counted_loops(assignments));
+  }
+
+  static void describe_parameters(const SourceTokens& tokens, RecordedLaunch& launch) {
+    const auto parameters = parameters_of(tokens, bare_name(launch.kernel));
+    if (parameters.size() != launch.parameters.size()) return;
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+      launch.parameters[i].name = parameters[i].name;
+      launch.parameters[i].type = parameters[i].type;
+    }
   }
 
   static void describe_array(const std::vector<ArrayDeclaration>& declarations,
@@ -177,7 +210,7 @@ class Namer {
     if (dot != std::string::npos && dot + 2 == name.size()) {
       return built_in(warp, lane, name.substr(0, dot), name[dot + 1]);
     }
-    for (const Parameter& one : recording_.parameters) {
+    for (const Parameter& one : launch_of(warp).parameters) {
       if (one.name != name) continue;
       if (one.type != "int" && one.type != "unsigned") return std::nullopt;
       std::int32_t value = 0;
@@ -191,10 +224,20 @@ class Namer {
       if (!found->second) return std::nullopt;
       return static_cast<std::int64_t>(*found->second);
     }
-    const auto number = numbers_.find(key_of(recording_.places[place], name));
-    if (number == numbers_.end()) return std::nullopt;
-    const auto known = known_[warp].find(number->second);
+    std::uint32_t found = kNone;
+    if (const auto* const counter = counters_.find(warp, place, name)) {
+      found = counter->name;
+    } else {
+      const auto number = numbers_.find(key_of(recording_.places[place], name));
+      if (number == numbers_.end()) return std::nullopt;
+      found = number->second;
+    }
+    const auto known = known_[warp].find(found);
     return known == known_[warp].end() ? std::nullopt : known->second[lane];
+  }
+
+  const RecordedLaunch& launch_of(std::uint32_t warp) const {
+    return recording_.launch(recording_.launch_of_warp(warp));
   }
 
   /// A component of threadIdx and the like.
@@ -207,9 +250,9 @@ class Namer {
       return std::nullopt;
     };
     const RecordedWarp& recorded = recording_.warps[warp];
-    const Dim3& block = recording_.block;
+    const Dim3& block = launch_of(warp).block;
     if (name == "blockDim") return component(block);
-    if (name == "gridDim") return component(recording_.grid);
+    if (name == "gridDim") return component(launch_of(warp).grid);
     if (name == "blockIdx") return component(recording_.blocks[recorded.block].index);
     if (name != "threadIdx" || block.x == 0 || block.y == 0) return std::nullopt;
     const std::uint32_t thread = recorded.warp * kLanes + lane;
@@ -231,8 +274,8 @@ class Namer {
   }
 
   void name(Step& step) {
-    name_start(step.warp, step.before, step.left_out);
     std::set<std::uint32_t> unknown = changed_at(step.place);
+    name_start(step.warp, step.before, step.left_out, unknown);
     const LineEffects* const effects = effects_of(step.place);
     if (effects != nullptr && effects->is_set_once) {
       unknown.erase(number_of(recording_.places[step.place], *effects->assigned));
@@ -246,13 +289,30 @@ class Namer {
       remember(step.warp, *result);
       added.push_back(*std::move(result));
     }
+    for (const RegisterValues& value : step.registers) counters_.weigh(step.warp, value);
+    take_over(step.warp, counters_.step(step), added, unknown);
     step.registers.insert(step.registers.end(), added.begin(), added.end());
     step.unknown_now.assign(unknown.begin(), unknown.end());
   }
 
+  /// What becomes of the counters of loops.
+  void take_over(std::uint32_t warp, LoopCounters::Change change,
+                 std::vector<RegisterValues>& added, std::set<std::uint32_t>& unknown) {
+    for (const std::uint32_t name : change.unknown) {
+      known_[warp].erase(name);
+      unknown.insert(name);
+    }
+    for (RegisterValues& value : change.named) {
+      unknown.erase(value.name);
+      remember(warp, value);
+      added.push_back(std::move(value));
+    }
+  }
+
   /// What steps that were left out have written, unless a later one of them has changed it.
+  /// @param unknown gets the names of loop counters whose loops the warp has left meanwhile
   void name_start(std::uint32_t warp, std::vector<RegisterValues>& values,
-                  const std::vector<LeftOut>& left_out) {
+                  const std::vector<LeftOut>& left_out, std::set<std::uint32_t>& unknown) {
     std::map<std::uint32_t, std::uint64_t> changed;  // by name: the last step that did
     for (const LeftOut& one : left_out) {
       const LineEffects* const effects = effects_of(one.place);
@@ -273,6 +333,10 @@ class Namer {
       remember(warp, *result);
       added.push_back(*std::move(result));
     }
+    for (const RegisterValues& value : values) counters_.weigh(warp, value);
+    if (!values.empty() || !left_out.empty()) {
+      take_over(warp, counters_.skip(warp, values, left_out), added, unknown);
+    }
     values.insert(values.end(), added.begin(), added.end());
   }
 
@@ -280,6 +344,7 @@ class Namer {
   const SourceText& source_;
   std::map<std::uint32_t, File> files_;
   std::map<std::string, std::uint32_t> numbers_;
+  LoopCounters counters_;
   /// By warp and name: integers that are known, by lane.
   std::vector<std::map<std::uint32_t, std::array<std::optional<std::int64_t>, kLanes>>> known_;
 };

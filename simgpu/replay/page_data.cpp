@@ -229,9 +229,9 @@ std::string value_of(const Parameter& parameter) {
   return {};
 }
 
-json parameters_of(const Recording& recording) {
+json parameters_of(const RecordedLaunch& launch) {
   json list = json::array();
-  for (const Parameter& one : recording.parameters) {
+  for (const Parameter& one : launch.parameters) {
     std::string value = value_of(one);
     if (one.name.empty() || value.empty()) continue;
     list.push_back({{"name", text_of(one.name)}, {"value", std::move(value)}});
@@ -239,50 +239,74 @@ json parameters_of(const Recording& recording) {
   return list;
 }
 
-/// With the argument of the kernel that points to its beginning, if there is one.
-json allocation_of(const Recording& recording, const RecordedAllocation& allocation) {
-  std::string name, element;
-  for (const Parameter& one : recording.parameters) {
+/// The argument of a kernel that points to an allocation's beginning; empty where there is none.
+json argument_for(const RecordedLaunch& launch, const RecordedAllocation& allocation) {
+  for (const Parameter& one : launch.parameters) {
     std::uint64_t address = 0;
     if (one.name.empty() || one.bytes.size() != sizeof(address) || !one.type.ends_with("*")) {
       continue;
     }
     std::memcpy(&address, one.bytes.data(), sizeof(address));
     if (address != allocation.address) continue;
-    name = one.name;
-    element = one.type.substr(0, one.type.size() - 1);
-    break;
+    return {{"name", text_of(one.name)},
+            {"element", text_of(one.type.substr(0, one.type.size() - 1))}};
+  }
+  return {{"name", ""}, {"element", ""}};
+}
+
+/// With its name in each launch.
+json allocation_of(const Recording& recording, const RecordedAllocation& allocation) {
+  json names = json::array();
+  for (std::uint32_t i = 0; i < recording.launches(); ++i) {
+    names.push_back(argument_for(recording.launch(i), allocation));
   }
   return {{"label", text_of(allocation.label)},
           {"bytes", allocation.bytes},
-          {"name", text_of(name)},
-          {"element", text_of(element)}};
+          {"of_launch", std::move(names)}};
 }
 
-json notes_of(const Recording& recording) {
-  json notes = json::array();
-  if (recording.begins_late) notes.push_back("Earlier steps are left out.");
-  if (recording.ends_early) notes.push_back("The kernel went on behind the last step.");
-  return notes;
-}
-
-json describe(const Recording& recording, const PageWords& words, const SourceText& source) {
-  json arrays = json::array(), allocations = json::array(), names = json::array();
-  json blocks = json::array(), warps = json::array(), marks = json::array();
-  json lines = json::array();
-  for (const SharedArray& one : recording.arrays) {
+json launch_of(const RecordedLaunch& launch) {
+  json arrays = json::array();
+  for (const SharedArray& one : launch.arrays) {
     arrays.push_back({{"name", text_of(one.name)},
                       {"offset", one.offset},
                       {"bytes", one.bytes},
                       {"element", text_of(one.element)},
                       {"extents", one.extents}});
   }
+  return {{"kernel", text_of(launch.kernel)},    {"grid", triple(launch.grid)},
+          {"block", triple(launch.block)},       {"shared_bytes", launch.shared_bytes},
+          {"parameters", parameters_of(launch)}, {"arrays", std::move(arrays)}};
+}
+
+json notes_of(const Recording& recording) {
+  json notes = json::array();
+  if (recording.begins_late) notes.push_back("Earlier steps are left out.");
+  if (recording.launches() > 1) {
+    notes.push_back(
+        "Two launches that race are shown. The simulated GPU ran one after the other; nothing "
+        "keeps a "
+        "GPU from running them at the same time, or in the other order.");
+  } else if (recording.ends_early) {
+    notes.push_back("The kernel went on behind the last step.");
+  }
+  return notes;
+}
+
+json describe(const Recording& recording, const PageWords& words, const SourceText& source) {
+  json launches = json::array(), allocations = json::array(), names = json::array();
+  json blocks = json::array(), warps = json::array(), marks = json::array();
+  json lines = json::array();
+  for (std::uint32_t i = 0; i < recording.launches(); ++i) {
+    launches.push_back(launch_of(recording.launch(i)));
+  }
   for (const RecordedAllocation& one : recording.allocations) {
     allocations.push_back(allocation_of(recording, one));
   }
   for (const std::string& name : recording.names) names.push_back(text_of(name));
   for (const RecordedBlock& one : recording.blocks) {
-    blocks.push_back({{"index", triple(one.index)}, {"shared", stores_of(one.shared)}});
+    blocks.push_back(
+        {{"index", triple(one.index)}, {"launch", one.launch}, {"shared", stores_of(one.shared)}});
   }
   for (const RecordedWarp& one : recording.warps) {
     warps.push_back(
@@ -292,25 +316,13 @@ json describe(const Recording& recording, const PageWords& words, const SourceTe
     marks.push_back({{"step", one.step}, {"lane", one.lane}, {"access", number_of(one.access)}});
   }
   for (const std::string& line : words.lines) lines.push_back(text_of(line));
-  return {{"title", text_of(words.title)},
-          {"code", text_of(words.code)},
-          {"message", text_of(words.message)},
-          {"lines", std::move(lines)},
-          {"notes", notes_of(recording)},
-          {"kernel", text_of(recording.kernel)},
-          {"grid", triple(recording.grid)},
-          {"block", triple(recording.block)},
-          {"shared_bytes", recording.shared_bytes},
-          {"parameters", parameters_of(recording)},
-          {"arrays", std::move(arrays)},
-          {"allocations", std::move(allocations)},
-          {"files", files_of(recording, source)},
-          {"places", places_of(recording)},
-          {"names", std::move(names)},
-          {"blocks", std::move(blocks)},
-          {"warps", std::move(warps)},
-          {"steps", steps_of(recording.steps)},
-          {"marks", std::move(marks)}};
+  return {{"title", text_of(words.title)},         {"code", text_of(words.code)},
+          {"message", text_of(words.message)},     {"lines", std::move(lines)},
+          {"notes", notes_of(recording)},          {"launches", std::move(launches)},
+          {"allocations", std::move(allocations)}, {"files", files_of(recording, source)},
+          {"places", places_of(recording)},        {"names", std::move(names)},
+          {"blocks", std::move(blocks)},           {"warps", std::move(warps)},
+          {"steps", steps_of(recording.steps)},    {"marks", std::move(marks)}};
 }
 
 /// In JSON these stand in strings alone, where an escape means the same.

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 
+#include "simgpu/replay/join.h"
 #include "simgpu/replay/page_data.h"
 
 namespace simgpu::replay {
@@ -136,7 +137,7 @@ std::size_t count(const std::string& text, const std::string& word) {
 
 TEST(ReplayPage, HoldsTheRecordingAsJson) {
   const json data = json::parse(data_in(page_html(race(), words(), source_of)));
-  EXPECT_EQ(data["kernel"], "race");
+  EXPECT_EQ(data["launches"][0]["kernel"], "race");
   EXPECT_EQ(data["message"], words().message);
   ASSERT_EQ(data["steps"].size(), 6U);
   EXPECT_EQ(data["steps"][1]["accesses"][0]["action"], "store");
@@ -144,8 +145,8 @@ TEST(ReplayPage, HoldsTheRecordingAsJson) {
   EXPECT_EQ(data["steps"][1]["accesses"][0]["at"]["d"], "4");
   EXPECT_EQ(data["marks"][1]["step"], 5);
   EXPECT_EQ(data["files"][0]["lines"][3], "  tile[i / 8][i % 8] = in[i];");
-  EXPECT_EQ(data["arrays"][0]["extents"], json({8, 8}));
-  EXPECT_EQ(data["parameters"][0]["name"], "in");
+  EXPECT_EQ(data["launches"][0]["arrays"][0]["extents"], json({8, 8}));
+  EXPECT_EQ(data["launches"][0]["parameters"][0]["name"], "in");
 }
 
 TEST(ReplayPage, LoadsNothingAndAllowsItsOwnScriptAlone) {
@@ -168,7 +169,7 @@ TEST(ReplayPage, TextsOfAGuestCannotLeaveItsData) {
   for (const char* sign : {"<", ">", "&", "\xE2\x80\xA8", "\xE2\x80\xA9"}) {
     EXPECT_EQ(data.find(sign), std::string::npos) << sign;
   }
-  EXPECT_EQ(json::parse(data)["kernel"], hostile().kernel);
+  EXPECT_EQ(json::parse(data)["launches"][0]["kernel"], hostile().kernel);
   EXPECT_LT(json::parse(data)["message"].get<std::string>().size(), 1000U);
 }
 
@@ -199,6 +200,29 @@ TEST(ReplayPage, OfAFileThatIsNotThereShowsItsNameAndLine) {
   EXPECT_TRUE(data["files"][0]["lines"].empty());
 }
 
+/// Two launches that race: one access of each.
+Recording two_launches() {
+  const auto with_first_mark = [](const std::string& kernel, std::uint64_t address) {
+    Recording recording = race();
+    recording.kernel = kernel;
+    recording.marks.resize(1);
+    recording.parameters[0].bytes.assign(8, static_cast<std::uint8_t>(address));
+    return recording;
+  };
+  return joined(with_first_mark("race", 1), with_first_mark("scale_in_place", 2));
+}
+
+TEST(ReplayPage, OfTwoLaunchesHasBothWithTheirOwnArguments) {
+  const json data = json::parse(data_in(page_html(two_launches(), words(), source_of)));
+  ASSERT_EQ(data["launches"].size(), 2U);
+  EXPECT_EQ(data["launches"][0]["kernel"], "race");
+  EXPECT_EQ(data["launches"][1]["kernel"], "scale_in_place");
+  EXPECT_NE(data["launches"][0]["parameters"], data["launches"][1]["parameters"]);
+  EXPECT_EQ(data["blocks"][1]["launch"], 1);
+  EXPECT_EQ(data["marks"].size(), 2U);
+  EXPECT_EQ(data["files"].size(), 1U);
+}
+
 /// Pages for scripts/check_replay_pages, which opens them in a browser.
 TEST(SamplePages, AreWrittenWhereAsked) {
   const char* const folder = std::getenv("ROOFLAB_SAMPLE_PAGES");  // NOLINT(concurrency-mt-unsafe)
@@ -209,6 +233,7 @@ TEST(SamplePages, AreWrittenWhereAsked) {
   };
   write("race.html", page_html(race(), words(), source_of));
   write("hostile.html", page_html(hostile(), hostile_words(), source_of));
+  write("launches.html", page_html(two_launches(), words(), source_of));
   write("empty.html", page_html({}, words(), source_of));
 }
 

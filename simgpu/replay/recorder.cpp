@@ -9,6 +9,7 @@
 #include "simgpu/exec/launch_context.h"
 #include "simgpu/exec/messages.h"
 #include "simgpu/exec/thread_block.h"
+#include "simgpu/replay/join.h"
 #include "simgpu/replay/launch_track.h"
 #include "simgpu/replay/trim.h"
 
@@ -73,8 +74,10 @@ struct Recorder::State {
   Recorded result;
   const LaunchContext* launch = nullptr;
   std::uint64_t launches = 0;
-  std::uint64_t stores = 0;  ///< to the wanted bytes
-  std::uint64_t block = 0;   ///< that runs
+  std::uint64_t stores = 0;          ///< to the wanted bytes
+  std::uint64_t touches = 0;         ///< of the wanted bytes in this launch, by the side that it is
+  std::optional<Recording> earlier;  ///< of two launches that race
+  std::uint64_t block = 0;           ///< that runs
   std::optional<LaunchTrack> track;
   std::vector<StepMark> marks;
   bool stops = false;  ///< with the step that is under way
@@ -89,6 +92,27 @@ struct Recorder::State {
     return Side{.warp = {index_in(site.block, request.grid), site.warp},
                 .lane = static_cast<std::uint32_t>(thread % kLanes),
                 .site = &site};
+  }
+
+  bool is_of_launches() const {
+    return wanted.kind == Wanted::Kind::racing_launches ||
+           wanted.kind == Wanted::Kind::racing_warps;
+  }
+
+  /// The side of a race between launches that the launch which runs is; nullptr: it is none.
+  const Wanted::Touch* touch_now() const {
+    if (!is_of_launches()) return nullptr;
+    if (launches == wanted.later.launch) return &wanted.later;
+    return launches == wanted.earlier.launch ? &wanted.earlier : nullptr;
+  }
+
+  /// Whether an access may be that of the side: at its line, and a store where it is one.
+  bool is_of_side(const WarpAccess& access) const {
+    const AccessSite* const site = touch_now() == &wanted.later ? &wanted.where
+                                   : wanted.other               ? &*wanted.other
+                                                                : nullptr;
+    if (site == nullptr || (site->writes && !writes(access.kind))) return false;
+    return site->line == 0 || is_same_place(*site, site_of(launch->kernel.info, access.pc));
   }
 
   std::vector<WatchedWarp> watched() const {
@@ -108,7 +132,13 @@ struct Recorder::State {
       case Wanted::Kind::store:
         if (launches == wanted.launch) warps.push_back({wanted.block, wanted.warp});
         break;
+      case Wanted::Kind::racing_warps:
+        if (const Wanted::Touch* const touch = touch_now()) {
+          warps.push_back({touch->block, touch->warp});
+        }
+        break;
       case Wanted::Kind::last_store:
+      case Wanted::Kind::racing_launches:
         break;
     }
     return warps;
@@ -145,9 +175,48 @@ struct Recorder::State {
   void finish(bool ends_early) {
     Recording recording = track->finish(marks);
     recording.ends_early = ends_early;
+    track.reset();
+    if (wanted.kind == Wanted::Kind::racing_warps) return finish_side(std::move(recording));
     const bool is_pair = recording.marks.size() > 1;
     result.recording = trimmed(std::move(recording), is_pair ? kMostStepsOfRace : kMostSteps);
-    track.reset();
+  }
+
+  /// Of two launches; one that did not get to its access shows nothing.
+  void finish_side(Recording recording) {
+    if (recording.marks.empty()) return;
+    const bool is_later = launches == wanted.later.launch;
+    recording = trimmed(std::move(recording), kMostStepsOfRace / 2);
+    if (!is_later && wanted.later.launch != 0) {
+      earlier = std::move(recording);
+    } else {
+      result.recording =
+          earlier ? joined(*std::move(earlier), std::move(recording)) : std::move(recording);
+    }
+  }
+
+  /// Goes on to what is to be asked for next: the last such access of the earlier launch, and the
+  /// first one of the later.
+  void note_touch(const WarpAccess& access, std::uint64_t number) {
+    if (!result.next) {
+      result.next = wanted;
+      result.next->kind = Wanted::Kind::racing_warps;
+    }
+    const bool is_later = launches == wanted.later.launch;
+    if (is_later && number > 0) return;
+    (is_later ? result.next->later : result.next->earlier) = {
+        .launch = launches, .block = block, .warp = access.warp, .number = number};
+  }
+
+  /// Marks the access to the wanted bytes that is under way.
+  void mark_touch(const WarpAccess& access) {
+    for (unsigned lane = 0; lane < kLanes; ++lane) {
+      const auto mark =
+          track->find({block, access.warp}, access.pc, lane, wanted.address, wanted.bytes);
+      if (!mark) continue;
+      marks = {*mark};
+      stops = true;
+      return;
+    }
   }
 };
 
@@ -166,6 +235,7 @@ void Recorder::begin_launch(const LaunchContext& launch) {
   state.launch = &launch;
   state.marks.clear();
   state.stops = false;
+  state.touches = 0;
   const std::vector<WatchedWarp> warps = state.watched();
   if (!warps.empty()) state.track.emplace(launch, warps);
 }
@@ -204,10 +274,19 @@ void Recorder::end_launch(const LaunchResult& result) {
 void Recorder::accessed(MemorySpace space, const WarpAccess& access) {
   State& state = *state_;
   if (state.track) state.track->accessed(space_of(space), action_of(access.kind), access);
+  if (space != MemorySpace::global || !touches(access, state.wanted.address, state.wanted.bytes)) {
+    return;
+  }
+  if (const Wanted::Touch* const touch = state.touch_now()) {
+    if (!state.is_of_side(access)) return;
+    const std::uint64_t number = state.touches++;
+    if (state.wanted.kind == Wanted::Kind::racing_launches) return state.note_touch(access, number);
+    if (number == touch->number && state.track) state.mark_touch(access);
+    return;
+  }
   const bool counts =
       state.wanted.kind == Wanted::Kind::last_store || state.wanted.kind == Wanted::Kind::store;
-  if (!counts || space != MemorySpace::global || !writes(access.kind)) return;
-  if (!touches(access, state.wanted.address, state.wanted.bytes)) return;
+  if (!counts || !writes(access.kind)) return;
   const std::uint64_t number = state.stores++;
   if (state.wanted.kind == Wanted::Kind::last_store) {
     Wanted next = state.wanted;
@@ -216,18 +295,10 @@ void Recorder::accessed(MemorySpace space, const WarpAccess& access) {
     next.block = state.block;
     next.warp = access.warp;
     next.number = number;
-    state.result.store = next;
+    state.result.next = next;
     return;
   }
-  if (number != state.wanted.number || !state.track) return;
-  for (unsigned lane = 0; lane < kLanes; ++lane) {
-    const auto mark = state.track->find({state.block, access.warp}, access.pc, lane,
-                                        state.wanted.address, state.wanted.bytes);
-    if (!mark) continue;
-    state.marks = {*mark};
-    state.stops = true;
-    return;
-  }
+  if (number == state.wanted.number && state.track) state.mark_touch(access);
 }
 
 void Recorder::copy_arrived(const WarpAccess& copy) {

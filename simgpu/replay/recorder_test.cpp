@@ -275,9 +275,9 @@ TEST_F(Recorded, TheLastStoreToAnElementIsFoundAndThenShown) {
       .kind = Wanted::Kind::last_store, .address = out + 3 * sizeof(float), .bytes = sizeof(float)};
   Recorder finder(wanted);
   run(&finder, "stores", {3, 1, 1}, {32, 1, 1}, out, 40);
-  ASSERT_TRUE(finder.result().store);
-  EXPECT_EQ(finder.result().store->block, 2U);  // of three blocks that all store to it
-  Recorder recorder(*finder.result().store);
+  ASSERT_TRUE(finder.result().next);
+  EXPECT_EQ(finder.result().next->block, 2U);  // of three blocks that all store to it
+  Recorder recorder(*finder.result().next);
   run(&recorder, "stores", {3, 1, 1}, {32, 1, 1}, out, 40);
   ASSERT_TRUE(recorder.result().recording);
   const Recording& recording = *recorder.result().recording;
@@ -295,7 +295,7 @@ TEST_F(Recorded, LongRunsKeepTheirLastStepsAndWhatEarlierOnesLeft) {
       .kind = Wanted::Kind::last_store, .address = out, .bytes = 32 * sizeof(float)};
   Recorder finder(wanted);
   run(&finder, "stores", {1, 1, 1}, {32, 1, 1}, out, 20000);
-  Recorder recorder(*finder.result().store);
+  Recorder recorder(*finder.result().next);
   run(&recorder, "stores", {1, 1, 1}, {32, 1, 1}, out, 20000);
   const Recording& recording = *recorder.result().recording;
   EXPECT_LE(recording.steps.size(), kMostSteps);

@@ -46,6 +46,11 @@ struct RegisterValues {
   /// What that step computed or loaded last of the type. Copies and constants are not it: a
   /// compiler puts those of other variables on any line.
   bool is_last = false;
+  /// Of a register that one instruction at the end of a loop changes by its own value, as a loop's
+  /// counter: how often it has done so in each of `lanes` since something else set the register,
+  /// and what that was. Both are empty where it has not, and for other registers.
+  std::vector<std::uint32_t> updates{};
+  std::vector<std::uint64_t> first{};
   bool operator==(const RegisterValues&) const = default;
 };
 
@@ -131,6 +136,7 @@ struct RecordedWarp {
 /// A block of which a warp was recorded.
 struct RecordedBlock {
   Dim3 index{0, 0, 0};
+  std::uint32_t launch = 0;  ///< in the recording: Recording::launch()
   std::vector<SharedBytes>
       shared{};  ///< as the first step finds it; what nobody stored is left out
   bool operator==(const RecordedBlock&) const = default;
@@ -165,13 +171,20 @@ struct Mark {
   bool operator==(const Mark&) const = default;
 };
 
-/// Steps of some warps of one launch, in the order in which the simulator executed them.
-struct Recording {
+/// A launch of which warps were recorded.
+struct RecordedLaunch {
   std::string kernel{};  ///< demangled
   Dim3 grid, block;
   std::uint32_t shared_bytes = 0;
   std::vector<Parameter> parameters{};
   std::vector<SharedArray> arrays{};
+  bool operator==(const RecordedLaunch&) const = default;
+};
+
+/// Steps of some warps of one launch, in the order in which the simulator executed them; or of two
+/// launches that race, the earlier one first.
+struct Recording : RecordedLaunch {
+  std::vector<RecordedLaunch> more{};  ///< launches beside the first one
   std::vector<RecordedAllocation> allocations{};
   std::vector<std::string> files{};
   std::vector<Place> places{};
@@ -183,15 +196,34 @@ struct Recording {
   bool begins_late = false;   ///< earlier steps of a warp were forgotten
   bool ends_early = false;    ///< its warps have gone on
   bool operator==(const Recording&) const = default;
+
+  std::uint32_t launches() const { return 1 + static_cast<std::uint32_t>(more.size()); }
+  RecordedLaunch& launch(std::uint32_t number) { return number == 0 ? *this : more.at(number - 1); }
+  const RecordedLaunch& launch(std::uint32_t number) const {
+    return number == 0 ? *this : more.at(number - 1);
+  }
+  std::uint32_t launch_of_warp(std::uint32_t warp) const {
+    return blocks.at(warps.at(warp).block).launch;
+  }
 };
 
 /// What is to be recorded of the launches of a program.
 struct Wanted {
   enum class Kind : std::uint8_t {
-    first_block,  ///< the first warp of the first block of the first launch
-    finding,      ///< the warps of a finding, up to it
-    last_store,   ///< nothing: who stored last to some bytes is looked for
-    store,        ///< the warp that last_store has found, up to that store
+    first_block,      ///< the first warp of the first block of the first launch
+    finding,          ///< the warps of a finding, up to it
+    last_store,       ///< nothing: who stored last to some bytes is looked for
+    store,            ///< the warp that last_store has found, up to that store
+    racing_launches,  ///< nothing: who touches a byte in two launches is looked for
+    racing_warps,     ///< the warps that racing_launches has found, up to these accesses
+  };
+  /// An access to the bytes.
+  struct Touch {
+    std::uint64_t launch = 0;  ///< among all, from 1; 0: none
+    std::uint64_t block = 0;
+    std::uint32_t warp = 0;
+    std::uint64_t number = 0;  ///< how many such accesses of the launch came before it
+    bool operator==(const Touch&) const = default;
   };
   Kind kind = Kind::first_block;
   AccessSite where{};                    ///< of a finding
@@ -201,13 +233,15 @@ struct Wanted {
   std::uint64_t launch = 0, block = 0;
   std::uint32_t warp = 0;
   std::uint64_t number = 0;
+  /// Of two launches that race: what `where` and `other` do; of racing_launches their launch alone.
+  Touch later{}, earlier{};
 };
-inline constexpr Wanted::Kind kLastKind = Wanted::Kind::store;
+inline constexpr Wanted::Kind kLastKind = Wanted::Kind::racing_warps;
 
 /// What came of it.
 struct Recorded {
   std::optional<Recording> recording;  ///< nothing where what was wanted has not happened
-  std::optional<Wanted> store;         ///< of last_store: what to ask for next
+  std::optional<Wanted> next;          ///< of last_store and racing_launches: what to ask for then
 };
 
 }  // namespace simgpu::replay

@@ -6,6 +6,7 @@
 #include "grader/batch/outputs/page_style.h"
 #include "grader/report/html.h"
 #include "grader/report/html_page.h"
+#include "grader/report/source_page.h"
 #include "grader/report/text.h"
 
 namespace rooflab {
@@ -185,7 +186,8 @@ void FeedbackPage::add(const PartView& part) {
 
 std::string FeedbackPage::finish() && {
   return html_page("Feedback for " + shorten(display_name(student_.student), kLongestFact),
-                   header() + problems() + overview() + notes() + parts_, kPageStyle);
+                   header() + problems() + overview() + notes() + parts_,
+                   std::string(kPageStyle) + kSourcePageStyle);
 }
 
 }  // namespace rooflab

@@ -93,17 +93,26 @@
     const place = data.places[index];
     return place ? `${fileName(place.file)}:${place.line}` : "unknown source line";
   }
-  const warpText = (index) => `block ${triple(data.blocks[data.warps[index].block].index)}, warp ${data.warps[index].warp}`;
+  const launchOf = (warpIndex) => data.blocks[data.warps[warpIndex].block].launch;
+  const kernelText = (launch) => launch.kernel.replaceAll("(anonymous namespace)::", "");
+  /// "earlier launch, scale": of two launches, which.
+  const launchText = (index) => `${index === 0 ? "earlier" : "later"} launch, ${kernelText(data.launches[index])}`;
+  const sentence = (text) => text[0].toUpperCase() + text.slice(1);
+  function warpText(index) {
+    const words = `block ${triple(data.blocks[data.warps[index].block].index)}, warp ${data.warps[index].warp}`;
+    return data.launches.length > 1 ? `${launchText(launchOf(index))}, ${words}` : words;
+  }
   function threadText(warpIndex, lane) {
-    const [bx, by] = data.block;
+    const [bx, by] = data.launches[launchOf(warpIndex)].block;
     const thread = data.warps[warpIndex].warp * LANES + lane;
     return triple([thread % bx, Math.floor(thread / bx) % by, Math.floor(thread / bx / by)]);
   }
   const SIZES = { char: 1, bool: 1, half: 2, short: 2, float: 4, int: 4, unsigned: 4, double: 8, long: 8, size_t: 8 };
   const TYPES = { half: "f16", float: "f32", double: "f64", int: "s32", unsigned: "u32", long: "s64", size_t: "u64" };
-  const arrays = data.arrays.length
-    ? data.arrays
-    : data.shared_bytes ? [{ name: "shared memory", offset: 0, bytes: data.shared_bytes, element: "", extents: [] }] : [];
+  const arraysOf = (launch) => (launch.arrays.length
+    ? launch.arrays
+    : launch.shared_bytes ? [{ name: "shared memory", offset: 0, bytes: launch.shared_bytes, element: "", extents: [] }] : []);
+  const arrays = data.launches.map(arraysOf); // of each launch
   const elementBytes = (array) => SIZES[array.element] || 4;
   function elementText(array, element) {
     if (!array.extents.length) return `${array.name}[${element}]`;
@@ -115,25 +124,26 @@
     }
     return array.name + indices.map((index) => `[${index}]`).join("");
   }
-  function sharedText(offset) {
-    const array = arrays.find((one) => offset >= one.offset && offset < one.offset + one.bytes);
+  function sharedText(offset, launch) {
+    const array = arrays[launch].find((one) => offset >= one.offset && offset < one.offset + one.bytes);
     if (!array) return `shared memory, byte ${offset}`;
     const size = elementBytes(array);
     if (!array.element) return `${array.name}, byte ${offset - array.offset}`;
     const rest = (offset - array.offset) % size;
     return elementText(array, Math.floor((offset - array.offset) / size)) + (rest ? `, byte ${rest} of it` : "");
   }
-  function globalText(access, address) {
+  function globalText(access, address, launch) {
     const allocation = data.allocations[access.allocation];
     if (!allocation) return `address 0x${address.toString(16)}`;
-    const size = BigInt(SIZES[allocation.element] || 0);
-    if (size && address % size === 0n) return `${allocation.name}[${address / size}]`;
-    return `byte ${address} of ${allocation.name || allocation.label || "an allocation"} (${allocation.bytes} bytes)`;
+    const { name, element } = allocation.of_launch[launch];
+    const size = BigInt(SIZES[element] || 0);
+    if (size && address % size === 0n) return `${name}[${address / size}]`;
+    return `byte ${address} of ${name || allocation.label || "an allocation"} (${allocation.bytes} bytes)`;
   }
-  function addressText(access, address) {
-    if (access.space === "shared") return sharedText(Number(address));
+  function addressText(access, address, launch) {
+    if (access.space === "shared") return sharedText(Number(address), launch);
     if (access.space === "local") return `the thread's local memory, byte ${address}`;
-    return globalText(access, address);
+    return globalText(access, address, launch);
   }
   const VERBS = { load: "reads", store: "writes", atomic: "updates atomically", copy: "starts an asynchronous copy to", arrival: "has the bytes of its asynchronous copy in" };
   const writes = (access) => access.action === "store" || access.action === "atomic" || access.action === "arrival";
@@ -252,7 +262,7 @@
       if (!isShown(i)) return;
       const mark = marks.find((one) => one.access === i);
       const lane = mark ? mark.lane : hasLane(access.lanes, chosen) ? chosen : lanesOf(access.lanes)[0];
-      const words = `lane ${lane} ${VERBS[access.action]} ${addressText(access, addressOf(access, lane))}`;
+      const words = `lane ${lane} ${VERBS[access.action]} ${addressText(access, addressOf(access, lane), launchOf(step.warp))}`;
       const more = lanesOf(access.lanes).length > 1 ? ` (of ${lanesText(access.lanes)})` : "";
       list.append(make("li", { class: mark ? "of-finding" : "", text: (mark ? "◆ " : "") + words + more }));
     });
@@ -395,6 +405,7 @@
   function roleOf(warpIndex) {
     const numbers = data.marks.map((mark, i) => (data.steps[mark.step].warp === warpIndex ? i : -1)).filter((i) => i >= 0);
     if (data.marks.length < 2 || data.warps.length < 2 || numbers.length !== 1) return "";
+    if (data.launches.length > 1) return "";
     return numbers[0] === 0 ? ": the earlier access" : ": the later access";
   }
 
@@ -402,20 +413,26 @@
 
   const panes = [];
   function build() {
-    document.title = `Replay of ${data.kernel}`;
-    byId("kernel").textContent = data.kernel;
+    const kernels = [...new Set(data.launches.map(kernelText))].join(" and ");
+    document.title = `Replay of ${kernels}`;
+    byId("kernel").textContent = kernels;
     byId("title").textContent = data.title;
     const finding = byId("finding");
     if (data.code) finding.append(make("strong", { text: `${data.code} ` }));
     finding.append(make("span", { text: data.message }));
     for (const line of data.lines) byId("lines").append(make("li", { text: line }));
-    byId("facts").textContent =
-      `grid ${data.grid.join(" × ")}, block ${data.block.join(" × ")}. ` + data.notes.join(" ");
+    const sizes = data.launches.map((launch, i) => (data.launches.length > 1 ? `${sentence(launchText(i))}: ` : "") +
+      `grid ${launch.grid.join(" × ")}, block ${launch.block.join(" × ")}. `);
+    byId("facts").textContent = sizes.join("") + data.notes.join(" ");
     const parameters = byId("parameters");
-    for (const one of data.parameters) {
-      parameters.append(make("dt", { text: one.name }), make("dd", { text: one.value }));
-    }
-    byId("parameters-box").hidden = !data.parameters.length;
+    data.launches.forEach((launch, i) => {
+      if (!launch.parameters.length) return;
+      if (data.launches.length > 1) parameters.append(make("h3", { text: sentence(launchText(i)) }));
+      const list = make("dl");
+      for (const one of launch.parameters) list.append(make("dt", { text: one.name }), make("dd", { text: one.value }));
+      parameters.append(list);
+    });
+    byId("parameters-box").hidden = data.launches.every((launch) => !launch.parameters.length);
     data.warps.forEach((warp, i) => {
       const pane = make("section", { class: "side", "aria-label": warpText(i) });
       byId("sides").append(pane);
@@ -482,7 +499,7 @@
     pane.classList.toggle("now", isNow);
     const scrolls = [...pane.querySelectorAll(".wide")].map((one) => one.scrollLeft);
     pane.replaceChildren();
-    pane.append(make("h2", { text: `${warpText(i)[0].toUpperCase()}${warpText(i).slice(1)}${roleOf(i)}` }));
+    pane.append(make("h2", { text: `${sentence(warpText(i))}${roleOf(i)}` }));
     const step = warp.step;
     let where = "has not begun";
     if (step) {
@@ -514,12 +531,14 @@
     const scrolls = [...shared.querySelectorAll(".wide")].map((one) => one.scrollLeft);
     shared.replaceChildren();
     data.blocks.forEach((block, i) => {
-      if (!arrays.length) return;
-      if (data.blocks.length > 1) shared.append(make("h3", { text: `Block ${triple(block.index)}` }));
-      for (const array of arrays) shared.append(arrayGrid(i, now.memories[i], step, array));
+      if (!arrays[block.launch].length) return;
+      const words = `block ${triple(block.index)}`;
+      const heading = data.launches.length > 1 ? `${launchText(block.launch)}, ${words}` : words;
+      if (data.blocks.length > 1) shared.append(make("h3", { text: sentence(heading) }));
+      for (const array of arrays[block.launch]) shared.append(arrayGrid(i, now.memories[i], step, array));
     });
     [...shared.querySelectorAll(".wide")].forEach((one, k) => { one.scrollLeft = scrolls[k] || 0; });
-    byId("shared-box").hidden = !arrays.length;
+    byId("shared-box").hidden = data.blocks.every((block) => !arrays[block.launch].length);
     const slider = byId("slider");
     slider.value = String(state.at);
     const words = `Step ${state.at + 1} of ${data.steps.length}: ${warpText(step.warp)}, ${placeText(step.place)}` +
@@ -533,5 +552,7 @@
   }
 
   build();
+  // Two launches run one after the other: both accesses are there with the later one.
+  if (data.launches.length > 1 && data.marks.length) state.at = Math.max(...data.marks.map((mark) => mark.step));
   show();
 })();

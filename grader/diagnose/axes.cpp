@@ -1,10 +1,8 @@
-#include "grader/reactions/axes.h"
+#include "grader/diagnose/axes.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-
-#include "grader/reactions/changed_values.h"
 
 namespace rooflab {
 namespace {
@@ -91,15 +89,41 @@ std::string slices_text(const AxisNames& names, const Tensor& tensor, std::size_
   return what + " " + coordinates_text(coordinates);
 }
 
+std::int64_t coordinate_of(const std::vector<std::int64_t>& shape, std::size_t axis,
+                           std::int64_t element) {
+  for (std::size_t i = shape.size(); --i > axis;) element /= shape[i];
+  return element % shape[axis];
+}
+
+std::string place_text(const AxisNames& names, const Tensor& tensor, std::uint64_t first,
+                       std::uint64_t count) {
+  if (!names.contains(tensor.name) || tensor.elements() == 0) return {};
+  std::string text;
+  std::int64_t stride = tensor.elements(), rest = static_cast<std::int64_t>(first);
+  for (std::size_t axis = 0; axis < tensor.shape.size(); ++axis) {
+    stride /= tensor.shape[axis];
+    std::vector<std::int64_t> coordinates{rest / stride};
+    rest %= stride;
+    const bool is_last = axis + 1 == tensor.shape.size();
+    const auto end = coordinates[0] + static_cast<std::int64_t>(count);
+    while (is_last && end <= tensor.shape[axis] && coordinates.back() + 1 < end) {
+      coordinates.push_back(coordinates.back() + 1);
+    }
+    const std::string name =
+        coordinates.size() > 1 ? axis_names(names, tensor, axis) : axis_name(names, tensor, axis);
+    text += fmt::format("{}{} {}", axis == 0 ? "" : ", ", name, coordinates_text(coordinates));
+  }
+  return text;
+}
+
 std::string element_text(const AxisNames& names, const Tensor& tensor, std::uint64_t element) {
+  if (const std::string place = place_text(names, tensor, element, 1); !place.empty()) {
+    return tensor.name + " at " + place;
+  }
   std::string text = tensor.name;
   for (std::size_t axis = 0; axis < tensor.shape.size(); ++axis) {
-    const std::int64_t at = coordinate_of(tensor.shape, axis, static_cast<std::int64_t>(element));
-    if (names.contains(tensor.name)) {
-      text += fmt::format("{} {} {}", axis == 0 ? " at" : ",", axis_name(names, tensor, axis), at);
-    } else {
-      text += fmt::format("[{}]", at);
-    }
+    text +=
+        fmt::format("[{}]", coordinate_of(tensor.shape, axis, static_cast<std::int64_t>(element)));
   }
   return text;
 }

@@ -26,6 +26,16 @@ std::string coordinates_text(const std::vector<std::int64_t>& coordinates);
 std::string slices_text(const AxisNames& names, const Tensor& tensor, std::size_t axis,
                         const std::vector<std::int64_t>& coordinates);
 
+/// Coordinate of an element along an axis of a row-major tensor.
+std::int64_t coordinate_of(const std::vector<std::int64_t>& shape, std::size_t axis,
+                           std::int64_t element);
+
+/// "token 3, channel 17", or of `count` neighbouring elements of one row "token 3, channels 4 to
+/// 7": their place in the task's words. Empty for a tensor whose axes have no names. An element
+/// behind the tensor's end has an outermost coordinate that the tensor does not have.
+std::string place_text(const AxisNames& names, const Tensor& tensor, std::uint64_t first,
+                       std::uint64_t count);
+
 /// "y[3][17]", or where the axes have names "y at token 3, channel 17".
 std::string element_text(const AxisNames& names, const Tensor& tensor, std::uint64_t element);
 

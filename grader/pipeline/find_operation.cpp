@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <exception>
 #include <map>
 #include <optional>
 #include <regex>
@@ -228,7 +229,13 @@ std::optional<FoundCause> CaseRunner::find_operation(const NumberedCase& numbere
   const auto own = std::ranges::find(scene_.built.files, scene_.task().file, &NamedFile::name);
   const mutation::Code code(own->submitted.text);
   tools.value_of = [&](const std::string& name) { return mutation::value_of(name, code); };
-  const mutation::SearchResult result = mutation::find_right_mutants(built->mutants, tools);
+  mutation::SearchResult result;
+  try {
+    result = mutation::find_right_mutants(built->mutants, tools);
+  } catch (const std::exception&) {
+    // An oracle that does not take the problem: the case keeps the story that it has.
+    return std::nullopt;
+  }
   const std::vector<mutation::RightMutant> best = mutation::best_of(result);
   if (best.empty()) return std::nullopt;
   const mutation::OperationWords words = mutation::words_of(result, best, group.size());

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <exception>
+#include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
 #include <regex>
@@ -21,6 +23,13 @@
 #include "grader/pipeline/run_case.h"
 
 namespace rooflab {
+
+/// A file of the task with all of its mutants, built.
+struct BuiltMutants {
+  std::filesystem::path library;
+  std::vector<mutation::Mutant> mutants;
+};
+
 namespace {
 
 using mutation::Choice;
@@ -39,6 +48,8 @@ struct RightResults {
   std::vector<Expected> tensors;
   Values results;  ///< of a `values` task
   std::optional<Followed> followed = {};
+
+  bool is_known() const { return !tensors.empty() || !results.empty(); }
 
   Tried judge(const VariantCall& call) {
     Tried tried{.is_sound = call.is_sound};
@@ -97,12 +108,6 @@ std::vector<std::uint32_t> lines_with_errors(const std::string& messages, const 
   return lines;
 }
 
-/// A file of the task with all of its mutants, built.
-struct BuiltMutants {
-  std::filesystem::path library;
-  std::vector<mutation::Mutant> mutants;
-};
-
 /// Builds the task's own file with mutants. Lines that the compiler does not take so are left alone
 /// then; what cannot be built at all has none.
 std::optional<BuiltMutants> build_mutants(const TaskScene& scene) {
@@ -134,6 +139,59 @@ std::optional<BuiltMutants> build_mutants(const TaskScene& scene) {
   }
   return std::nullopt;
 }
+
+/// Calls the file with mutants, and judges what comes of it. All calls together may take so much
+/// work and no more, so that what is found does not depend on the machine.
+class MutantCalls {
+ public:
+  struct Tools {
+    Device& device;
+    /// The problem of these parameters with what is right for it.
+    std::function<RightResults(const Values& parameters, int draw)> pose;
+    std::function<RunRequest(const Problem&)> request;
+  };
+  explicit MutantCalls(Tools tools) : tools_(std::move(tools)) {}
+
+  std::vector<Tried> operator()(const Values& parameters, int draw,
+                                const std::vector<Choice>& choices) {
+    RightResults& right = right_results(parameters, draw);
+    if (!right.is_known()) return {};
+    RunRequest request = tools_.request(right.problem);
+    const auto most = static_cast<std::size_t>(std::max(left_ / of_a_call_, 0.0));
+    for (const Choice& choice : choices) {
+      if (request.variants.size() >= most) break;
+      request.variants.push_back({choice.first, choice.second, choice.value});
+    }
+    if (request.variants.empty()) return {};
+    request.fresh = [&](int) { return right.problem; };
+    const RunOutcome outcome = tools_.device.run(request);
+    std::vector<Tried> tried;
+    for (const VariantCall& call : outcome.variant_calls) {
+      left_ -= kOfACall + static_cast<double>(call.warp_instructions);
+      tried.push_back(right.judge(call));
+    }
+    if (!is_measured_ && !outcome.variant_calls.empty()) {
+      of_a_call_ = kOfACall + static_cast<double>(outcome.variant_calls.front().warp_instructions);
+      is_measured_ = true;
+    }
+    return tried;
+  }
+
+ private:
+  RightResults& right_results(const Values& parameters, int draw) {
+    const auto [place, is_new] = known_.try_emplace({text_of(parameters), draw});
+    if (is_new) place->second = tools_.pose(parameters, draw);
+    return place->second;
+  }
+
+  /// In warp instructions: what a call costs beside those that it executes, and all of them.
+  static constexpr double kOfACall = 5e4, kOfAll = 3e8;
+
+  const Tools tools_;
+  std::map<std::pair<std::string, int>, RightResults> known_;
+  double left_ = kOfAll, of_a_call_ = kOfACall;
+  bool is_measured_ = false;
+};
 
 }  // namespace
 
@@ -167,7 +225,6 @@ std::vector<Values> CaseRunner::other_cases(const std::vector<const CaseSpec*>& 
 std::optional<FoundCause> CaseRunner::find_operation(const NumberedCase& numbered,
                                                      const std::vector<const CaseSpec*>& of_group,
                                                      bool checked) const {
-  const bool is_values = scene_.task().kind == TaskKind::values;
   std::vector<const CaseSpec*> group = of_group;
   std::erase_if(group, [](const CaseSpec* spec) {
     return spec->hidden || spec->late_inputs || !is_whole(*spec);
@@ -176,77 +233,64 @@ std::optional<FoundCause> CaseRunner::find_operation(const NumberedCase& numbere
                    !numbered.spec.hidden && is_whole(numbered.spec);
   if (!may) return std::nullopt;
   scene_.tools.progress(scene_.task().id + ": looking for the operation");
-  const std::vector<Values> candidates =
-      is_values ? std::vector<Values>{numbered.spec.parameters} : smaller_problems(numbered.spec);
-  const auto built = build_mutants(scene_);
-  if (!built) return std::nullopt;
-  std::map<std::pair<std::string, int>, RightResults> known;
-  const auto right_results = [&](const Values& parameters, int draw) -> RightResults& {
-    const auto [place, is_new] = known.try_emplace({text_of(parameters), draw});
-    if (!is_new) return place->second;
-    RightResults& right = place->second;
-    CaseSpec drawn = numbered.spec;
-    drawn.parameters = parameters;
-    right.problem =
-        is_values ? Problem{parameters, {}}
-                  : problem_of(drawn, numbered.spec.name + ", operation " + std::to_string(draw));
-    if (is_values) {
-      right.results = results_of_case(parameters);
-    } else {
-      right.tensors = oracle_->expect(right.problem);
-    }
-    return right;
-  };
-  std::size_t most = 0;
-  const auto call = [&](const Values& parameters, int draw, const std::vector<Choice>& choices) {
-    RightResults& right = right_results(parameters, draw);
-    if (is_values && right.results.empty()) return std::vector<Tried>();
-    RunRequest request = small_request(right.problem, numbered);
-    request.library = built->library;
-    request.variants_checked = checked;
-    for (const Choice& choice : choices) {
-      if (most > 0 && request.variants.size() >= most) break;
-      request.variants.push_back({choice.first, choice.second, choice.value});
-    }
-    request.fresh = [&](int) { return right.problem; };
-    const RunOutcome outcome = scene_.tools.device.run(request);
-    if (most == 0 && !outcome.variant_calls.empty()) {
-      constexpr double kMostInstructions = 2e7, kOfACall = 2e4;
-      most = 1 +
-             static_cast<std::size_t>(
-                 kMostInstructions /
-                 (kOfACall + static_cast<double>(outcome.variant_calls.front().warp_instructions)));
-    }
-    std::vector<Tried> tried;
-    for (const VariantCall& each : outcome.variant_calls) tried.push_back(right.judge(each));
-    return tried;
-  };
-  mutation::SearchTools tools;
-  tools.candidates = candidates;
-  for (const CaseSpec* spec : group) tools.cases.push_back(spec->parameters);
-  tools.others = other_cases(group);
-  tools.call = call;
-  const auto own = std::ranges::find(scene_.built.files, scene_.task().file, &NamedFile::name);
-  const mutation::Code code(own->submitted.text);
-  tools.value_of = [&](const std::string& name) { return mutation::value_of(name, code); };
-  mutation::SearchResult result;
   try {
-    result = mutation::find_right_mutants(built->mutants, tools);
+    const auto built = build_mutants(scene_);
+    if (!built) return std::nullopt;
+    const mutation::SearchResult result = try_mutants(*built, numbered, group, checked);
+    const std::vector<mutation::RightMutant> best = mutation::best_of(result);
+    if (best.empty()) return std::nullopt;
+    const mutation::OperationWords words = mutation::words_of(result, best, group.size());
+    return FoundCause{.code = "RL0554",
+                      .message = words.message,
+                      .evidence = words.evidence,
+                      .help = words.help,
+                      .parameters = result.parameters,
+                      .file = scene_.task().file,
+                      .line = words.line,
+                      .label = words.label};
   } catch (const std::exception&) {
-    // An oracle that does not take the problem: the case keeps the story that it has.
+    // An oracle that does not take a smaller problem: the case keeps the story that it has.
     return std::nullopt;
   }
-  const std::vector<mutation::RightMutant> best = mutation::best_of(result);
-  if (best.empty()) return std::nullopt;
-  const mutation::OperationWords words = mutation::words_of(result, best, group.size());
-  return FoundCause{.code = "RL0554",
-                    .message = words.message,
-                    .evidence = words.evidence,
-                    .help = words.help,
-                    .parameters = result.parameters,
-                    .file = scene_.task().file,
-                    .line = words.line,
-                    .label = words.label};
+}
+
+mutation::SearchResult CaseRunner::try_mutants(const BuiltMutants& built,
+                                               const NumberedCase& numbered,
+                                               const std::vector<const CaseSpec*>& group,
+                                               bool checked) const {
+  const bool is_values = scene_.task().kind == TaskKind::values;
+  const auto pose = [&](const Values& parameters, int draw) {
+    RightResults right;
+    if (is_values) {
+      right.problem = {parameters, {}};
+      right.results = results_of_case(parameters);
+      return right;
+    }
+    CaseSpec drawn = numbered.spec;
+    drawn.parameters = parameters;
+    right.problem = problem_of(drawn, fmt::format("{}, operation {}", numbered.spec.name, draw));
+    right.tensors = oracle_->expect(right.problem);
+    return right;
+  };
+  const auto request_for = [&](const Problem& problem) {
+    RunRequest request = small_request(problem, numbered);
+    request.library = built.library;
+    request.variants_checked = checked;
+    return request;
+  };
+  MutantCalls calls({scene_.tools.device, pose, request_for});
+  const auto own = std::ranges::find(scene_.built.files, scene_.task().file, &NamedFile::name);
+  const mutation::Code code(own->submitted.text);
+  mutation::SearchTools tools;
+  tools.candidates =
+      is_values ? std::vector<Values>{numbered.spec.parameters} : smaller_problems(numbered.spec);
+  for (const CaseSpec* spec : group) tools.cases.push_back(spec->parameters);
+  tools.others = other_cases(group);
+  tools.call = [&](const Values& parameters, int draw, const std::vector<Choice>& choices) {
+    return calls(parameters, draw, choices);
+  };
+  tools.value_of = [&](const std::string& name) { return mutation::value_of(name, code); };
+  return mutation::find_right_mutants(built.mutants, tools);
 }
 
 }  // namespace rooflab

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "grader/mutation/mutant_search.h"
 #include "grader/pipeline/device_work.h"
 #include "grader/pipeline/grade_task.h"
 #include "grader/pipeline/judge.h"
@@ -29,6 +30,8 @@ class RunSlots;
 
 /// Whether the device runs all of a case, and not only a part of it.
 inline bool is_whole(const CaseSpec& spec) { return !spec.sampled && spec.vast_gb == 0; }
+
+struct BuiltMutants;
 
 /// What the stages of one task share.
 struct TaskScene {
@@ -113,6 +116,8 @@ class CaseRunner {
                                           const Judgement& judgement) const;
 
  private:
+  mutation::SearchResult try_mutants(const BuiltMutants& built, const NumberedCase& numbered,
+                                     const std::vector<const CaseSpec*>& group, bool checked) const;
   Values results_of_case(const Values& parameters) const;
   bool may_shrink(const CaseSpec& spec) const;
   std::vector<Values> other_cases(const std::vector<const CaseSpec*>& group) const;

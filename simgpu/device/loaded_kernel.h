@@ -47,7 +47,7 @@ struct KernelReader {
   const gpu_spec::GpuSpec& gpu;
   /// Makes the machine code of just this PTX. nullptr: nobody does, and figures stay estimates.
   const machine_code::Assembler* assembler = nullptr;
-  unsigned most_registers = 0;  ///< DeviceOptions::most_registers
+  unsigned most_registers = 0;      ///< DeviceOptions::most_registers
   bool reads_machine_code = false;  ///< for LoadedKernel::machine_code
 
   /// All kernels of the module, by name.

@@ -46,8 +46,8 @@ class ParameterDomain {
   std::vector<Values> elsewhere(const Values& parameters, std::size_t most,
                                 std::uint64_t seed) const;
 
-  /// Allowed parameters with one unit of whole numbers smaller: the least that it may be, about half
-  /// and three quarters of what it is, and the next one below it.
+  /// Allowed parameters with one unit of whole numbers smaller: the least that it may be, about
+  /// half and three quarters of what it is, and the next one below it.
   std::vector<Values> smaller(const Values& parameters) const;
 
   /// The parameters with each whole number, one after the other, at the least that it may be.

@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <utility>
 
 #include "simgpu/sass/anchors.h"
 #include "simgpu/sass/least_deviation.h"
+#include "simgpu/sass/unrolled_loops.h"
 
 namespace simgpu::sass {
 namespace {
@@ -58,6 +60,18 @@ class ThreadFlow {
         terms.push_back({way, static_cast<double>(number)});
     }
     return terms;
+  }
+
+  /// Those by which it is entered.
+  std::vector<std::uint32_t> ways_into(const Loop& loop) const {
+    std::vector<std::uint32_t> ways;
+    for (std::uint32_t i = 0; i < blocks_.size(); ++i) {
+      if (std::ranges::binary_search(loop.blocks, i)) continue;
+      for (std::uint32_t k = 0; k < blocks_[i].leads_to.size(); ++k) {
+        if (blocks_[i].leads_to[k] == loop.head) ways.push_back(first_[i] + k);
+      }
+    }
+    return ways;
   }
 
   std::vector<double> costs() const {
@@ -124,6 +138,7 @@ Deviations deviations(const std::vector<Equation>& equations, std::size_t of_flo
       found.flow = std::max(found.flow, deviation);
       continue;
     }
+    if (equation.weight < kLikely) continue;
     all += equation.weight * equation.value;
     found.all += equation.weight * deviation;
     if (equation.weight < kCertain) continue;
@@ -166,6 +181,42 @@ double weight_of_flow(const std::vector<Anchor>& anchors) {
   return weight;
 }
 
+/// sum of `terms` <= value. @param cost of what is missing to it
+void add_limit(std::vector<Equation::Term> terms, double value, double weight, double cost,
+               Problem& problem) {
+  terms.push_back({static_cast<std::uint32_t>(problem.costs.size()), 1});
+  problem.costs.push_back(cost);
+  problem.equations.push_back({.terms = std::move(terms), .value = value, .weight = weight});
+}
+
+/// Copies are there to be used, as far as there are whole turns of all of them.
+void use_copies(const ThreadFlow& flow, const std::vector<CopiedTurns>& all, double threads,
+                Problem& problem) {
+  for (const CopiedTurns& turns : all) {
+    if (!turns.threads) continue;
+    add_limit(flow.sum_of({{turns.block, 1}}), *turns.threads / threads, kCertain * turns.copies,
+              kLikely * turns.copies / 2, problem);
+  }
+}
+
+/// Nobody goes round a loop without having entered it, nor more often than in PTX. Of loops that
+/// nothing is known of, none turns more often than any line is executed.
+void limit_loops(const ThreadFlow& flow, const std::vector<Loop>& loops,
+                 const std::vector<CopiedTurns>& all, const PtxCounts& counts, Problem& problem) {
+  constexpr double kRounding = 1.001;  // of the counts of a sampled launch
+  double most = 1;
+  for (const auto& [number, line] : counts.lines)
+    most = std::max(most, line.threads / counts.threads);
+  for (const Loop& loop : loops) {
+    const auto known = std::ranges::find_if(
+        all, [&](const CopiedTurns& one) { return one.block == loop.head && one.turns > 0; });
+    const double turns = known == all.end() ? most : std::max(1.0, known->turns * kRounding);
+    std::vector<Equation::Term> terms = flow.sum_of({{loop.head, 1}});
+    for (const std::uint32_t way : flow.ways_into(loop)) terms.push_back({way, -turns});
+    add_limit(std::move(terms), 0, problem.equations.front().weight, 0, problem);
+  }
+}
+
 Problem problem_of(const ThreadFlow& flow, const std::vector<Anchor>& anchors, double threads) {
   const double certain = weight_of_flow(anchors);
   Problem problem{.equations = flow.conservation(certain), .costs = flow.costs()};
@@ -203,7 +254,11 @@ Alignment align(const KernelCode& code, const std::vector<BasicBlock>& blocks,
   }
   const ThreadFlow flow(blocks);
   const std::vector<Anchor> anchors = find_anchors(code, blocks, counts);
-  const Problem problem = problem_of(flow, anchors, counts.threads);
+  Problem problem = problem_of(flow, anchors, counts.threads);
+  const std::vector<Loop> loops = find_loops(blocks);
+  const std::vector<CopiedTurns> copied = find_copied_turns(code, blocks, loops, counts);
+  use_copies(flow, copied, counts.threads, problem);
+  limit_loops(flow, loops, copied, counts, problem);
   const auto solved = solve(problem.equations, problem.costs);
   if (!solved) {
     alignment.why_not = "it has too many basic blocks";

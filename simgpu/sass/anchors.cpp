@@ -1,5 +1,6 @@
 #include "simgpu/sass/anchors.h"
 
+#include <algorithm>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -7,9 +8,9 @@
 namespace simgpu::sass {
 namespace {
 
-constexpr double kLikely = 1;        // computed once, unless its operands do not change in a loop
 constexpr unsigned kNumber = 0x1FF;  // of an opcode, without the form of its operands
-constexpr double kPossible = 0.1;    // often shared, or made of something else
+/// What is often shared with others, moved out of loops, or made of something else.
+constexpr double kPossible = 0.002;
 
 bool is_any_of(std::string_view name, std::initializer_list<std::string_view> names) {
   for (const std::string_view one : names) {
@@ -29,8 +30,19 @@ double weight_of_load(const Instruction& instruction, const LineCount& line) {
                                                                                         : 0;
 }
 
-/// 0 for one that is not made of this instruction of PTX, or not one of one.
-double weight_of(const Instruction& instruction, const LineCount& line) {
+/// ptxas makes several alike of some instructions, as two of 32 bits for one of 64: as many as
+/// there are at least in any place.
+void count_pairs_once(Anchor& anchor) {
+  if (anchor.weight >= kLikely || anchor.copies.empty()) return;
+  const unsigned fewest = std::ranges::min_element(anchor.copies, {}, [](const auto& one) {
+                            return one.second;
+                          })->second;
+  for (auto& [block, copies] : anchor.copies) copies /= fewest;
+}
+
+}  // namespace
+
+double anchor_weight(const Instruction& instruction, const LineCount& line) {
   const std::string_view name = instruction.name;
   if (is_any_of(name, {"STG", "STS", "ST"}))
     return stores(line.cls) && instruction.access_bytes == line.access_bytes ? kCertain : 0;
@@ -53,13 +65,14 @@ double weight_of(const Instruction& instruction, const LineCount& line) {
     case InstructionClass::generic_access:
       return is_any_of(name, {"LDG", "LDS", "LD"}) ? weight_of_load(instruction, line) : 0;
     case InstructionClass::integer:
-      return name == "ISETP" ? kPossible : 0;
+      return is_any_of(name, {"ISETP", "IADD3", "IMAD", "LOP3", "SHF", "LEA", "PRMT", "IMNMX",
+                              "VIADD", "VIMNMX", "SEL"})
+                 ? kPossible
+                 : 0;
     default:
       return 0;
   }
 }
-
-}  // namespace
 
 std::vector<Anchor> find_anchors(const KernelCode& code, const std::vector<BasicBlock>& blocks,
                                  const PtxCounts& counts) {
@@ -70,7 +83,7 @@ std::vector<Anchor> find_anchors(const KernelCode& code, const std::vector<Basic
       const Instruction& instruction = code.instructions[at];
       const auto line = counts.lines.find(instruction.ptx_line);
       if (line == counts.lines.end()) continue;
-      const double weight = weight_of(instruction, line->second);
+      const double weight = anchor_weight(instruction, line->second);
       if (weight == 0) continue;
       Anchor& found = lines[{instruction.ptx_line, instruction.opcode & kNumber}];
       ++(instruction.predicate.is_always() ? found.copies : found.predicated)[i];
@@ -78,6 +91,7 @@ std::vector<Anchor> find_anchors(const KernelCode& code, const std::vector<Basic
       found.weight = weight;
     }
   }
+  for (auto& [line, anchor] : lines) count_pairs_once(anchor);
   std::map<std::tuple<Anchor::Copies, Anchor::Copies, double>, double> merged;
   for (const auto& [line, anchor] : lines) {
     if (!anchor.copies.empty())

@@ -26,6 +26,12 @@ struct Anchor {
 
 /// What may neither be left out, nor be done for lanes that the program leaves out.
 inline constexpr double kCertain = 20;
+/// What is done once, unless its operands do not change in a loop, or it has been done already.
+inline constexpr double kLikely = 1;
+
+/// The weight of an instruction as the copy of one of this line; 0 where it is none, or may be more
+/// or less than one.
+double anchor_weight(const Instruction& instruction, const LineCount& line);
 
 /// @param blocks the code's basic_blocks()
 std::vector<Anchor> find_anchors(const KernelCode& code, const std::vector<BasicBlock>& blocks,

@@ -43,6 +43,7 @@ PtxCounts count_lines(std::span<const InstructionInfo> program,
                       std::span<const ExecutionCount> executed) {
   PtxCounts counts;
   if (program.empty() || executed.size() != program.size()) return counts;
+  const std::vector<PtxLoop> loops = find_ptx_loops(program, executed);
   for (std::size_t begin = 0, end = 0; begin < program.size(); begin = end) {
     end = end_of_block(program, begin);
     const ExecutionCount block = most_of(executed.subspan(begin, end - begin));
@@ -51,6 +52,8 @@ PtxCounts count_lines(std::span<const InstructionInfo> program,
       next = end_of_line(program, at, end);
       LineCount& line = counts.lines[program[at].ptx_line];
       describe(program[at], line);
+      // Loops of several copies that inlining has made are not told apart.
+      line.loop = line.block_threads == 0 ? loops[at] : PtxLoop{};
       line.threads += static_cast<double>(most_of(executed.subspan(at, next - at)).threads);
       line.block_threads += static_cast<double>(block.threads);
       line.block_warps += static_cast<double>(block.warps);

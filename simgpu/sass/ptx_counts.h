@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "simgpu/isa/instruction_info.h"
+#include "simgpu/sass/ptx_loops.h"
 
 namespace simgpu::sass {
 
@@ -18,6 +19,7 @@ struct LineCount {
   bool is_guarded = false;
   bool is_sequence = false;  ///< ptxas makes several instructions of it
   unsigned access_bytes = 0;
+  PtxLoop loop = {};  ///< the innermost one that it is in
 };
 
 struct PtxCounts {

@@ -133,7 +133,7 @@ double GroupScores::score() const {
 bool GroupScores::is_cause_of_one_group(const Failure& failure) const {
   constexpr std::ptrdiff_t kSeveral = 3;  // of two groups, either may be the special one
   const auto is_wrong = [](const auto& one) { return one.verdict == Verdict::wrong_answer; };
-  if (failure.telling != Telling::cause || !is_wrong(failure)) return false;
+  if (failure.telling < Telling::law || !is_wrong(failure)) return false;
   if (!is_wrong(groups_.front()) || std::ranges::count_if(groups_, is_wrong) < kSeveral) {
     return false;
   }

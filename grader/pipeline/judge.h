@@ -16,6 +16,7 @@ namespace rooflab {
 enum class Telling : std::uint8_t {
   nothing,  ///< that values are wrong
   pattern,  ///< how they are wrong; or a cause, by so few elements that others would look the same
+  law,      ///< what all calls have in common, found without knowing what the numbers mean
   cause,
 };
 

@@ -81,8 +81,8 @@ std::optional<Judgement> CaseRunner::judge_reaction(const NumberedCase& numbered
   place.case_number = numbered.number;
   Judgement told = judgement;
   told.diagnostics.front() = explain_law(*law, judgement.diagnostics.front(), samples, place);
-  const bool is_cause = !law->is_looks && names_cause(told.diagnostics.front());
-  told.telling = std::max(judgement.telling, is_cause ? Telling::cause : Telling::pattern);
+  const bool is_cause = names_cause(told.diagnostics.front());
+  told.telling = std::max(judgement.telling, is_cause ? Telling::law : Telling::pattern);
   return told;
 }
 

@@ -119,7 +119,7 @@ class FlopsOracle : public Oracle {
   }
 };
 
-TEST_F(ReactTest, ADeclaredCauseOfALaterCaseComesBeforeWhatHasSeveralCauses) {
+TEST_F(ReactTest, ADeclaredCauseOfALaterCaseIsToldInPlaceOfALaw) {
   const auto wide_case = [](std::int64_t rows, std::int64_t columns, std::int64_t width) {
     CaseSpec spec;
     spec.name = std::to_string(rows) + " rows";

@@ -30,8 +30,6 @@ struct Law {
   /// "the term 2 * m * n is missing from flops: at m = 3, n = 5 it is 30 too small"
   std::string message;
   std::string advice;
-  /// Other mistakes would look the same: a cause that somebody knows says more.
-  bool is_looks = false;
 };
 
 /// The simplest law that holds in every sample; nothing where none is known. The numbers that it

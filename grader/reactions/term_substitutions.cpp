@@ -16,7 +16,6 @@ struct Substitution {
   std::function<std::optional<Values>(const Values&)> apply;
   std::string message;  ///< follows the names of the results
   std::string advice;
-  bool is_looks = false;  ///< what it says, other mistakes would come to as well
 };
 
 bool holds_whole(const Value& value) { return std::holds_alternative<std::int64_t>(value); }
@@ -142,8 +141,7 @@ class Substitutions {
             },
             fmt::format("twice {} would give what is returned", name),
             fmt::format("either {} counts twice, or what it multiplies has a factor of 2 too many",
-                        name),
-            true};
+                        name)};
   }
 
   /// Of even numbers only: nothing is known of how others are halved.
@@ -157,8 +155,7 @@ class Substitutions {
           return other;
         },
         fmt::format("half of {} would give what is returned", name),
-        fmt::format("either half of {} is taken, or what it multiplies lacks a factor of 2", name),
-        true};
+        fmt::format("either half of {} is taken, or what it multiplies lacks a factor of 2", name)};
   }
 
   const Values& base_;
@@ -225,7 +222,7 @@ std::optional<Law> law_of(const Substitutions::Kinds& kinds, const TermTable& ta
                fmt::format("{}: {} is {} where {} is due", only->message, table.results()[shown],
                            text_of_number(table.base().got[shown]),
                            text_of_number(table.base().expected[shown])),
-               only->advice, only->is_looks};
+               only->advice};
   }
   return std::nullopt;
 }

@@ -1,9 +1,9 @@
 #include "simgpu/device/machine_code_record.h"
 
-#include "simgpu/sass/alignment.h"
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include "simgpu/sass/alignment.h"
 
 namespace simgpu {
 namespace {
@@ -26,12 +26,21 @@ MachineCodeRecord machine_code_record(const LoadedKernel& kernel, const LaunchRe
     for (std::size_t i = 0; i < alignment.blocks.size(); ++i) {
       const auto& b = code.blocks[i];
       std::string to;
-      for (auto n : b.leads_to) { to += " "; to += std::to_string(n); }
-      std::fprintf(stderr, "block %zu len %u threads %.1f warps %.1f ->%s%s\n", i, b.last - b.first, alignment.blocks[i].threads, alignment.blocks[i].warps, to.c_str(), b.may_end ? " end" : "");
+      for (auto n : b.leads_to) {
+        to += " ";
+        to += std::to_string(n);
+      }
+      std::fprintf(stderr, "block %zu len %u threads %.1f warps %.1f ->%s%s\n", i, b.last - b.first,
+                   alignment.blocks[i].threads, alignment.blocks[i].warps, to.c_str(),
+                   b.may_end ? " end" : "");
       for (auto at = b.first; at < b.last; ++at) {
         const auto& in = code.code.instructions[at];
         const auto l = counts.lines.find(in.ptx_line);
-        std::fprintf(stderr, "   %4lx %s%.*s line %u t %.0f bt %.0f bw %.0f\n", in.address, in.predicate.is_always() ? "" : "@P ", int(in.name.size()), in.name.data(), in.ptx_line, l == counts.lines.end() ? -1 : l->second.threads, l == counts.lines.end() ? -1 : l->second.block_threads, l == counts.lines.end() ? -1 : l->second.block_warps);
+        std::fprintf(stderr, "   %4lx %s%.*s line %u t %.0f bt %.0f bw %.0f\n", in.address,
+                     in.predicate.is_always() ? "" : "@P ", int(in.name.size()), in.name.data(),
+                     in.ptx_line, l == counts.lines.end() ? -1 : l->second.threads,
+                     l == counts.lines.end() ? -1 : l->second.block_threads,
+                     l == counts.lines.end() ? -1 : l->second.block_warps);
       }
     }
   }

@@ -21,7 +21,7 @@ replay::Recorded some_recording() {
   recording.files = {"", "gemm.cu"};
   recording.places = {{1, 12, {{"load", "gemm.cu", 40, 3}}}};
   recording.names = {"sum"};
-  recording.blocks = {{{1, 0, 0}, 1, {{0, {1, 2, 3}, 0, 0}}}};
+  recording.blocks = {{{1, 0, 0}, 0, {{0, {1, 2, 3}, 0, 0}}}};
   recording.warps = {{.block = 0, .warp = 2, .registers = {}, .left_out = {{0, 7}}}};
   replay::Step step;
   step.place = 0;

@@ -3,7 +3,7 @@
 import re
 
 ANNOTATIONS = {"$schema", "$defs", "title", "description"}
-KEYWORDS = {"$ref", "const", "enum", "type", "minimum", "pattern", "items", "properties", "required",
+KEYWORDS = {"$ref", "const", "enum", "type", "minimum", "maximum", "pattern", "items", "properties", "required",
             "additionalProperties"}
 
 
@@ -13,7 +13,8 @@ def has_type(value, name):
     if name in ("integer", "number"):
         numeric = isinstance(value, int) or (name == "number" and isinstance(value, float))
         return numeric and not isinstance(value, bool)
-    return isinstance(value, {"object": dict, "array": list, "string": str, "boolean": bool}[name])
+    kinds = {"object": dict, "array": list, "string": str, "boolean": bool, "null": type(None)}
+    return isinstance(value, kinds[name])
 
 
 def faults(value, rule, schema, place="document"):
@@ -35,6 +36,8 @@ def faults(value, rule, schema, place="document"):
         return
     if "minimum" in rule and has_type(value, "number") and not value >= rule["minimum"]:
         yield f"{place}: {value} is below {rule['minimum']}"
+    if "maximum" in rule and has_type(value, "number") and not value <= rule["maximum"]:
+        yield f"{place}: {value} is above {rule['maximum']}"
     if "pattern" in rule and isinstance(value, str) and not re.search(rule["pattern"], value):
         yield f"{place}: {value!r} does not match {rule['pattern']}"
     if isinstance(value, list) and "items" in rule:

@@ -11,7 +11,6 @@
 #include "simgpu/device/launch_places.h"
 #include "simgpu/device/launch_rules.h"
 #include "simgpu/device/line_records.h"
-#include "simgpu/device/machine_code_record.h"
 #include "simgpu/model/limiters.h"
 #include "simgpu/model/local_memory.h"
 
@@ -339,7 +338,7 @@ void Launches::finish(const LoadedKernel& kernel, const protocol::LaunchMessage&
   record.time = predicted.time;
   record.time.wave_quantisation = wave_quantisation(shape, timed_gpu);
   add_host_traffic(host, timed_gpu, record.time);
-  if (parts_.options.machine_code) record.machine_code = machine_code_record(kernel, result);
+  if (parts_.options.machine_code) record.machine_code = machine_code_.of(kernel, result);
   if (parts_.options.lines) tell_lines(kernel, result, timed_work, predicted, record);
   if (host.pinned_bytes + host.managed_bytes > 0) parts_.streams.forget_host_sources();
   record.failed = result.status != LaunchStatus::ok;
@@ -378,6 +377,7 @@ void Launches::forget_all() {
   heap_.reset();
   stack_bytes_ = kDefaultStackBytes;
   known_launches_ = {};
+  machine_code_.forget_all();
   launch_choices_.forget_all();
   output_.clear();
 }

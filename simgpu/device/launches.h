@@ -18,6 +18,7 @@
 #include "simgpu/device/known_launches.h"
 #include "simgpu/device/launch_choices.h"
 #include "simgpu/device/loaded_modules.h"
+#include "simgpu/device/machine_code_record.h"
 #include "simgpu/device/protocol.h"
 #include "simgpu/device/since_mark.h"
 #include "simgpu/device/streams.h"
@@ -104,6 +105,7 @@ class Launches {
   std::uint64_t grid_workspace_ = 0;  ///< device address, once there was a cooperative launch
   std::uint64_t secret_ = 0;
   KnownLaunches known_launches_;
+  MachineCodeRecords machine_code_;
   LaunchChoices launch_choices_;
   std::uint64_t repeats_ = 0;
   StepObserver* observer_ = nullptr;

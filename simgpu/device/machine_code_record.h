@@ -1,12 +1,29 @@
 #pragma once
 
+#include <map>
+#include <memory>
+#include <vector>
+
 #include "simgpu/device/loaded_kernel.h"
 #include "simgpu/exec/engine.h"
 #include "simgpu/report.h"
 
 namespace simgpu {
 
-/// How often the launch executes the kernel's machine code, told by what it executed of its PTX.
-MachineCodeRecord machine_code_record(const LoadedKernel& kernel, const LaunchResult& result);
+/// How often launches execute the machine code of their kernels, told by what they executed of its
+/// PTX.
+class MachineCodeRecords {
+ public:
+  MachineCodeRecord of(const LoadedKernel& kernel, const LaunchResult& result);
+  void forget_all() { last_.clear(); }
+
+ private:
+  /// Of each kernel the last launch: those that follow mostly execute the same.
+  struct Last {
+    std::vector<ExecutionCount> executed;
+    MachineCodeRecord record;
+  };
+  std::map<std::shared_ptr<const sass::CutCode>, Last> last_;
+};
 
 }  // namespace simgpu

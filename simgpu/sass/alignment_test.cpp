@@ -32,6 +32,11 @@ class Counts {
                              .access_bytes = 4};
     return *this;
   }
+  /// The line is in a loop that all threads enter once.
+  Counts& in_loop(std::uint32_t number, double turns) {
+    counts_.lines[number].loop = {.number = 1, .entries = 64, .turns = turns};
+    return *this;
+  }
   const PtxCounts& counts() const { return counts_; }
 
  private:
@@ -87,6 +92,35 @@ TEST(Alignment, DividesTheTurnsOfAnUnrolledLoopByItsCopies) {
   EXPECT_THAT(alignment.why_not, IsEmpty());
   EXPECT_THAT(alignment.blocks.at(1).threads, DoubleNear(64 * 5, kTolerance));
   EXPECT_THAT(alignment.blocks.at(3).threads, DoubleNear(0, kTolerance));
+}
+
+TEST(Alignment, DoesWhatIsLeftOverOfAnUnrolledLoopWhereThereAreFewerCopies) {
+  const Alignment alignment = align_all(
+      unrolled_by_four(),
+      Counts().line(2, kFp32, 64 * 23).in_loop(2, 23).line(4, InstructionClass::global_store, 64));
+  EXPECT_THAT(alignment.why_not, IsEmpty());
+  EXPECT_THAT(alignment.blocks.at(1).threads, DoubleNear(64 * 5, kTolerance));
+  EXPECT_THAT(alignment.blocks.at(3).threads, DoubleNear(64 * 3, kTolerance));
+}
+
+TEST(Alignment, LetsNobodyTurnInALoopThatNobodyEnters) {
+  const auto code = CodeText()
+                        .branch(4, false)       // 0: past a loop of few instructions
+                        .add("FFMA", kFp32, 2)  // 1
+                        .branch(1, true)        // 2
+                        .branch(7, false)       // 3
+                        .branch(1, true)        // 4
+                        .add("FFMA", kFp32, 2)  // 5
+                        .branch(5, true)        // 6
+                        .store(4)               // 7
+                        .exit();                // 8
+  const Alignment alignment = align_all(
+      code,
+      Counts().line(2, kFp32, 64 * 10).in_loop(2, 10).line(4, InstructionClass::global_store, 64));
+  EXPECT_THAT(alignment.why_not, IsEmpty());
+  const auto& blocks = alignment.blocks;
+  const bool first_is_entered = blocks.at(2).threads > 63, first_turns = blocks.at(1).threads > 63;
+  EXPECT_EQ(first_is_entered, first_turns);
 }
 
 TEST(Alignment, CountsWarpsOfBothSidesOfABranchWhereTheyPart) {

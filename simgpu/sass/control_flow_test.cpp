@@ -13,14 +13,14 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-constexpr InstructionClass kAlu = InstructionClass::integer;
+constexpr InstructionClass kMove = InstructionClass::integer;
 
 TEST(BasicBlocks, CutsALoopOutOfWhatIsAroundIt) {
   const auto code = CodeText()
-                        .add("MOV", kAlu, 1)    // 0
-                        .add("IADD3", kAlu, 2)  // 1
-                        .branch(1, true)        // 2
-                        .exit();                // 3
+                        .add("MOV", kMove, 1)    // 0
+                        .add("IADD3", kMove, 2)  // 1
+                        .branch(1, true)         // 2
+                        .exit();                 // 3
   const std::vector<BasicBlock> blocks = basic_blocks(code.code());
   ASSERT_THAT(blocks, SizeIs(3));
   EXPECT_THAT(blocks[0].leads_to, ElementsAre(1));
@@ -30,7 +30,7 @@ TEST(BasicBlocks, CutsALoopOutOfWhatIsAroundIt) {
 }
 
 TEST(BasicBlocks, LetsAPredicatedExitEndSomeLanes) {
-  const auto code = CodeText().exit(true).add("MOV", kAlu, 1).exit();
+  const auto code = CodeText().exit(true).add("MOV", kMove, 1).exit();
   const std::vector<BasicBlock> blocks = basic_blocks(code.code());
   ASSERT_THAT(blocks, SizeIs(2));
   EXPECT_TRUE(blocks[0].may_end);
@@ -44,12 +44,12 @@ TEST(BasicBlocks, LeavesOutWhatNothingLeadsTo) {
 
 TEST(BasicBlocks, LeadsAReconvergenceElsewhereToWhereLanesMeet) {
   const auto code = CodeText()
-                        .scope(5, 0)          // 0
-                        .branch(3, true)      // 1
-                        .reconverge(0)        // 2: what is behind it is the other side
-                        .add("MOV", kAlu, 1)  // 3
-                        .reconverge(0)        // 4
-                        .exit();              // 5
+                        .scope(5, 0)           // 0
+                        .branch(3, true)       // 1
+                        .reconverge(0)         // 2: what is behind it is the other side
+                        .add("MOV", kMove, 1)  // 3
+                        .reconverge(0)         // 4
+                        .exit();               // 5
   const std::vector<BasicBlock> blocks = basic_blocks(code.code());
   ASSERT_THAT(blocks, SizeIs(4));
   EXPECT_THAT(blocks[0].leads_to, ElementsAre(1, 2));
@@ -78,12 +78,12 @@ TEST(BasicBlocks, AreNoneOfCodeThatIsNotUnderstood) {
 
 TEST(Loops, AreFoundInEachOther) {
   const auto code = CodeText()
-                        .add("MOV", kAlu, 1)    // 0
-                        .add("MOV", kAlu, 2)    // 1: the outer loop
-                        .add("IADD3", kAlu, 3)  // 2: the inner one
-                        .branch(2, true)        // 3
-                        .branch(1, true)        // 4
-                        .exit();                // 5
+                        .add("MOV", kMove, 1)    // 0
+                        .add("MOV", kMove, 2)    // 1: the outer loop
+                        .add("IADD3", kMove, 3)  // 2: the inner one
+                        .branch(2, true)         // 3
+                        .branch(1, true)         // 4
+                        .exit();                 // 5
   const std::vector<Loop> loops = find_loops(basic_blocks(code.code()));
   ASSERT_THAT(loops, SizeIs(2));
   EXPECT_THAT(loops[0].blocks, ElementsAre(2));
@@ -92,7 +92,7 @@ TEST(Loops, AreFoundInEachOther) {
 }
 
 TEST(Loops, AreNoneInStraightCode) {
-  const auto code = CodeText().branch(2, true).add("MOV", kAlu, 1).exit();
+  const auto code = CodeText().branch(2, true).add("MOV", kMove, 1).exit();
   EXPECT_THAT(find_loops(basic_blocks(code.code())), IsEmpty());
 }
 

@@ -9,7 +9,7 @@ namespace {
 using ::testing::DoubleNear;
 using ::testing::ElementsAre;
 
-constexpr double kClose = 1e-6;
+constexpr double kNear = 1e-6;
 
 TEST(LeastDeviation, MeetsEquationsThatAgree) {
   // x + y = 10, x - y = 4
@@ -17,7 +17,7 @@ TEST(LeastDeviation, MeetsEquationsThatAgree) {
                              {.terms = {{0, 1}, {1, -1}}, .value = 4, .weight = 1}},
                             {0, 0});
   ASSERT_TRUE(solved);
-  EXPECT_THAT(solved->unknowns, ElementsAre(DoubleNear(7, kClose), DoubleNear(3, kClose)));
+  EXPECT_THAT(solved->unknowns, ElementsAre(DoubleNear(7, kNear), DoubleNear(3, kNear)));
 }
 
 TEST(LeastDeviation, GoesByTheHeavierOfTwoThatDisagree) {
@@ -25,14 +25,14 @@ TEST(LeastDeviation, GoesByTheHeavierOfTwoThatDisagree) {
       {{.terms = {{0, 1}}, .value = 10, .weight = 1}, {.terms = {{0, 1}}, .value = 4, .weight = 3}},
       {0});
   ASSERT_TRUE(solved);
-  EXPECT_THAT(solved->unknowns, ElementsAre(DoubleNear(4, kClose)));
+  EXPECT_THAT(solved->unknowns, ElementsAre(DoubleNear(4, kNear)));
 }
 
 TEST(LeastDeviation, TakesTheCheapestOfSeveralThatAgree) {
   // 4 x + y = 8, where x costs 2 and y costs 1
   const auto solved = solve({{.terms = {{0, 4}, {1, 1}}, .value = 8, .weight = 100}}, {2, 1});
   ASSERT_TRUE(solved);
-  EXPECT_THAT(solved->unknowns, ElementsAre(DoubleNear(2, kClose), DoubleNear(0, kClose)));
+  EXPECT_THAT(solved->unknowns, ElementsAre(DoubleNear(2, kNear), DoubleNear(0, kNear)));
 }
 
 TEST(LeastDeviation, KeepsUnknownsFromBecomingNegative) {
@@ -41,7 +41,7 @@ TEST(LeastDeviation, KeepsUnknownsFromBecomingNegative) {
                              {.terms = {{1, 1}}, .value = 7, .weight = 1}},
                             {0, 0});
   ASSERT_TRUE(solved);
-  EXPECT_THAT(solved->unknowns, ElementsAre(DoubleNear(0, kClose), DoubleNear(5, kClose)));
+  EXPECT_THAT(solved->unknowns, ElementsAre(DoubleNear(0, kNear), DoubleNear(5, kNear)));
 }
 
 TEST(LeastDeviation, RefusesATableThatDoesNotFit) {

@@ -8,11 +8,11 @@
 namespace simgpu::sass {
 namespace {
 
-constexpr std::uint32_t kNone = 0xFFFFFFFFU;
+constexpr std::uint32_t kOut = 0xFFFFFFFFU;
 
 /// A way from a block to another, or out of the kernel, and the threads that take it.
 struct Way {
-  std::uint32_t from = 0, to = kNone;
+  std::uint32_t from = 0, to = kOut;
   std::optional<double> threads = {};
 };
 
@@ -23,7 +23,7 @@ class Ways {
       : out_(blocks.size()), in_(blocks.size()) {
     for (std::uint32_t i = 0; i < blocks.size(); ++i) {
       for (const std::uint32_t to : blocks[i].leads_to) add(i, to);
-      if (blocks[i].may_end) add(i, kNone);
+      if (blocks[i].may_end) add(i, kOut);
     }
     for (bool changes = true; changes;) {
       changes = false;
@@ -49,7 +49,7 @@ class Ways {
  private:
   void add(std::uint32_t from, std::uint32_t to) {
     out_[from].push_back(ways_.size());
-    if (to != kNone) in_[to].push_back(ways_.size());
+    if (to != kOut) in_[to].push_back(ways_.size());
     ways_.push_back({.from = from, .to = to});
   }
 
@@ -81,7 +81,7 @@ struct PtxBlocks {
 PtxBlocks blocks_of(std::span<const InstructionInfo> program,
                     std::span<const ExecutionCount> executed) {
   PtxBlocks ptx;
-  std::vector<std::uint32_t> block_at(program.size() + 1, kNone);
+  std::vector<std::uint32_t> block_at(program.size() + 1, kOut);
   for (std::uint32_t begin = 0; begin < program.size();) {
     std::uint32_t end = begin + 1;
     while (end < program.size() && !program[end].starts_block) ++end;
@@ -94,8 +94,8 @@ PtxBlocks blocks_of(std::span<const InstructionInfo> program,
   }
   for (BasicBlock& block : ptx.blocks) {
     for (const std::uint32_t next : program[block.first].leads_to) {
-      const std::uint32_t to = next < program.size() ? block_at[next] : kNone;
-      if (to == kNone) {
+      const std::uint32_t to = next < program.size() ? block_at[next] : kOut;
+      if (to == kOut) {
         block.may_end = true;
       } else {
         block.leads_to.push_back(to);

@@ -24,7 +24,8 @@ const std::string kPtx =
 class MachineCodeRecordTest : public ::testing::Test {
  protected:
   LoadedKernel kernel(bool reads_machine_code) const {
-    const KernelReader reader{gpu_, &assembler_, reads_machine_code};
+    const KernelReader reader{
+        .gpu = gpu_, .assembler = &assembler_, .reads_machine_code = reads_machine_code};
     return reader.read(ptx::parse_one_a_line(kPtx), {}, Naming::own).at(0);
   }
   /// Each instruction for all lanes of so many warps.

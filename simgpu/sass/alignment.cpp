@@ -145,8 +145,9 @@ Deviations deviations(const std::vector<Equation>& equations, std::size_t of_flo
     certain += equation.value;
     found.certain += deviation;
   }
-  found.all /= std::max(all, 1e-9);
-  found.certain /= std::max(certain, 1e-9);
+  constexpr double kLeast = 1e-3;  // of what hardly any thread executes, rounding is no deviation
+  found.all /= std::max(all, kLeast);
+  found.certain /= std::max(certain, kLeast);
   return found;
 }
 

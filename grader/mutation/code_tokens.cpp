@@ -129,10 +129,14 @@ void Code::find_partners() {
   std::vector<std::size_t> open;
   for (std::size_t i = 0; i < tokens_.size(); ++i) {
     const std::string& text = tokens_[i].text;
-    if (text == "(" || text == "[" || text == "{") open.push_back(i);
+    if (text == "(" || text == "[" || text == "{") {
+      open.push_back(i);
+      depth_ = std::max(depth_, open.size());
+    }
     if (text != ")" && text != "]" && text != "}") continue;
     if (open.empty()) return;  // not a program
     partners_[open.back()] = i;
+    partners_[i] = open.back();
     open.pop_back();
   }
 }

@@ -32,7 +32,8 @@ class Code {
   /// Behind the last token: one without text.
   const CodeToken& at(std::size_t index) const;
   bool is(std::size_t index, std::string_view sign) const { return at(index).is(sign); }
-  /// Of an opening parenthesis, bracket or brace: the one that closes it; size() where none does.
+  /// Of a parenthesis, bracket or brace: the one that closes or opens it; size() where there is
+  /// none.
   std::size_t partner(std::size_t index) const {
     return index < size() ? partners_[index] : size();
   }
@@ -40,6 +41,8 @@ class Code {
   std::uint32_t column(std::size_t index) const;
   /// Tokens from `first` to before `last`, with a blank between them where the source has some.
   std::string spelling(std::size_t first, std::size_t last) const;
+  /// How deep brackets of all kinds lie in each other at most.
+  std::size_t depth() const { return depth_; }
   /// Directives change the numbers of lines, so that nothing can be said of them.
   bool renumbers_lines() const { return renumbers_lines_; }
 
@@ -49,6 +52,7 @@ class Code {
   std::string text_;
   std::vector<CodeToken> tokens_;
   std::vector<std::size_t> partners_;
+  std::size_t depth_ = 0;
   bool renumbers_lines_ = false;
 };
 

@@ -194,13 +194,11 @@ bool ExpressionMutator::is_binary(std::size_t index, std::size_t first) const {
   }
   if (!before.is(")")) return false;
   // Behind a cast such as (float), a sign belongs to the value that follows.
-  for (std::size_t open = index - 1; open-- > 0;) {
-    if (!code_.is(open, "(") || code_.partner(open) != index - 1) continue;
-    const bool is_call = open > 0 && (code_.at(open - 1).is_word() || code_.is(open - 1, ">"));
-    const bool is_one_word = open + 2 == index - 1 && code_.at(open + 1).is_word();
-    return is_call || !is_one_word || scopes_.find(code_.at(open + 1).text) != nullptr;
-  }
-  return false;
+  const std::size_t open = code_.partner(index - 1);
+  if (open >= index) return false;
+  const bool is_call = open > 0 && (code_.at(open - 1).is_word() || code_.is(open - 1, ">"));
+  const bool is_one_word = open + 2 == index - 1 && code_.at(open + 1).is_word();
+  return is_call || !is_one_word || scopes_.find(code_.at(open + 1).text) != nullptr;
 }
 
 void ExpressionMutator::mutate_conjuncts(std::size_t first, std::size_t last) {

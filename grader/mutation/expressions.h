@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,9 +16,12 @@ namespace rooflab::mutation {
 /// Gives mutants their numbers.
 class MutantList {
  public:
+  static constexpr std::size_t kMostOfAPlace = 15;
+
   explicit MutantList(const Code& code) : code_(code) {}
 
-  /// Numbers of one place: those behind the next multiple of 16, of which it has at most 15.
+  /// Numbers of one place: those behind the next multiple of 16, of which it has at most
+  /// kMostOfAPlace.
   /// @return the first of them, which the next mutant gets
   int begin_place();
   int places() const { return next_ / kOfAPlace + 1; }
@@ -30,7 +34,7 @@ class MutantList {
   std::vector<Mutant> take() { return std::move(mutants_); }
 
  private:
-  static constexpr int kOfAPlace = 16;
+  static constexpr int kOfAPlace = kMostOfAPlace + 1;
   const Code& code_;
   std::vector<Mutant> mutants_;
   int next_ = 0;
@@ -40,7 +44,11 @@ class MutantList {
 class ExpressionMutator {
  public:
   ExpressionMutator(const Code& code, Edits& edits, MutantList& mutants, const Scopes& scopes)
-      : code_(code), edits_(edits), mutants_(mutants), scopes_(scopes) {}
+      : code_(code),
+        edits_(edits),
+        mutants_(mutants),
+        scopes_(scopes),
+        changing_functions_(changing_functions(code)) {}
 
   /// Of the tokens from `first` to before `last`.
   void mutate(std::size_t first, std::size_t last);
@@ -69,7 +77,7 @@ class ExpressionMutator {
   bool is_binary(std::size_t index, std::size_t first) const;
   bool is_changed(std::size_t index, std::size_t behind) const;
   bool passes_by_value(std::size_t index, std::size_t first, std::size_t behind) const;
-  bool takes_references(const std::string& function) const;
+  static std::set<std::string> changing_functions(const Code& code);
   void exchanges(std::size_t first, std::size_t last);
   /// A name, or a member of an object, with the tokens that it takes.
   struct ReadName {
@@ -87,6 +95,7 @@ class ExpressionMutator {
   Edits& edits_;
   MutantList& mutants_;
   const Scopes& scopes_;
+  const std::set<std::string> changing_functions_;
   std::vector<Member> members_;
   std::vector<std::string> constants_;
   int braces_ = 0;  ///< whose initialisers must not narrow

@@ -40,7 +40,8 @@ struct MutableSource {
   std::vector<Mutant> mutants;
 };
 
-/// Makes mutants of all that functions do. What is not understood stays as it is.
+/// Makes mutants of all that functions do. What is not understood stays as it is; a file of more
+/// than 20,000 tokens, or with brackets too deep in each other, has none.
 /// @param text of one source file; untrusted
 /// @param skip lines that are left alone, such as those that did not compile with mutants
 MutableSource with_mutants(const std::string& text, const std::vector<std::uint32_t>& skip = {});

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,7 @@ namespace {
 
 using ::testing::Contains;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using ::testing::Not;
 
 /// "`<` to `<=`" for each mutant of a function's body.
@@ -139,6 +141,36 @@ TEST(Mutants, BrokenSourcesHaveNone) {
                            "void f() { a <", "alignas", "void f() { alignas", "#line 7\nint x;"}) {
     EXPECT_NO_THROW(with_mutants(text)) << text;
   }
+}
+
+TEST(Mutants, HostileSourcesAreGoneThroughInLittleTimeAndLittleOfTheStack) {
+  const auto times = [](std::size_t count, const std::string& text) {
+    std::string all;
+    for (std::size_t i = 0; i < count; ++i) all += text;
+    return all;
+  };
+  EXPECT_THAT(
+      with_mutants("void f() { x = " + times(5000, "(") + "1" + times(5000, ")") + "; }").mutants,
+      IsEmpty());
+  EXPECT_THAT(with_mutants("void f() " + times(100'000, "{") + times(100'000, "}")).mutants,
+              IsEmpty());
+  EXPECT_THAT(with_mutants(in_function(times(10'000, "out[row] = 1.0f;"))).mutants, IsEmpty());
+  EXPECT_NO_THROW(with_mutants(in_function(times(3000, "if (row) ") + ";")));
+  EXPECT_NO_THROW(with_mutants(in_function(times(1500, "if (row) ; else ") + ";")));
+  EXPECT_NO_THROW(with_mutants(in_function("f(" + times(4000, "row, ") + "row);")));
+}
+
+TEST(Mutants, APlaceHasAtMostFifteen) {
+  std::string members;
+  for (int i = 0; i < 40; ++i) members += "x += shape.m" + std::to_string(i) + ";\n";
+  const auto mutants = with_mutants("void f(Shape shape) { int x = 0;\n" + members + "}").mutants;
+  std::map<int, int> of_place;
+  for (const Mutant& mutant : mutants) {
+    EXPECT_NE(mutant.number % 16, 0);
+    ++of_place[mutant.number / 16];
+  }
+  for (const auto& [place, count] : of_place) EXPECT_LE(count, 15);
+  EXPECT_GT(of_place.size(), 40u);
 }
 
 TEST(CodeTokens, OperatorsAndNumbersAreWhole) {

@@ -4,6 +4,8 @@
 #include <array>
 #include <cctype>
 #include <cmath>
+#include <ranges>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -180,7 +182,7 @@ void ExpressionMutator::pick(std::size_t first, std::size_t last,
   const std::string written = code_.spelling(first, last + 1);
   const int number = mutants_.begin_place();
   std::string alternatives;
-  for (const std::string& other : others) {
+  for (const std::string& other : others | std::views::take(MutantList::kMostOfAPlace)) {
     mutants_.add(MutantKind::name, first, written, other);
     alternatives += ", " + other;
   }
@@ -213,27 +215,28 @@ bool ExpressionMutator::passes_by_value(std::size_t index, std::size_t first,
     if (!code_.is(i, "(") || depth-- > 0) continue;
     if (i == 0) return true;
     const CodeToken& function = code_.at(i - 1);
-    return !function.is_word() || !takes_references(function.text);
+    return !function.is_word() || !changing_functions_.contains(function.text);
   }
   return true;
 }
 
-/// Whether the file has a function of this name that may change what it is given.
-bool ExpressionMutator::takes_references(const std::string& function) const {
-  for (std::size_t i = 1; i < code_.size(); ++i) {
-    const bool is_definition = code_.is(i, function) && code_.is(i + 1, "(") &&
-                               code_.is(code_.partner(i + 1) + 1, "{") &&
-                               (code_.at(i - 1).is_word() || code_.is(i - 1, "*") ||
-                                code_.is(i - 1, "&") || code_.is(i - 1, ">"));
+/// The file's functions that may change what they are given.
+std::set<std::string> ExpressionMutator::changing_functions(const Code& code) {
+  std::set<std::string> functions;
+  for (std::size_t i = 1; i < code.size(); ++i) {
+    const bool is_definition = code.at(i).is_word() && code.is(i + 1, "(") &&
+                               code.is(code.partner(i + 1) + 1, "{") &&
+                               (code.at(i - 1).is_word() || code.is(i - 1, "*") ||
+                                code.is(i - 1, "&") || code.is(i - 1, ">"));
     if (!is_definition) continue;
     bool is_const = false;
-    for (std::size_t k = i + 2; k < code_.partner(i + 1); ++k) {
-      if (code_.is(k, ",")) is_const = false;
-      if (code_.is(k, "const")) is_const = true;
-      if (code_.is(k, "&") && !is_const) return true;
+    for (std::size_t k = i + 2; k < code.partner(i + 1); ++k) {
+      if (code.is(k, ",")) is_const = false;
+      if (code.is(k, "const")) is_const = true;
+      if (code.is(k, "&") && !is_const) functions.insert(code.at(i).text);
     }
   }
-  return false;
+  return functions;
 }
 
 /// row * width + column: the two names in each other's place.

@@ -146,6 +146,16 @@ bool StatementMutator::is_left_alone(std::size_t first, std::size_t end) const {
 }
 
 StatementMutator::Statement StatementMutator::statement(std::size_t first, std::size_t last) {
+  // Statements without braces, such as a long chain of else if, lie in each other, too.
+  constexpr std::size_t kDeepest = 500;
+  if (depth_ == kDeepest) return {first, end_of_statement(first, last) + 1, false};
+  ++depth_;
+  const Statement whole = statement_at(first, last);
+  --depth_;
+  return whole;
+}
+
+StatementMutator::Statement StatementMutator::statement_at(std::size_t first, std::size_t last) {
   const CodeToken& token = code_.at(first);
   if (token.is("{")) {
     block(first);
@@ -396,8 +406,11 @@ void StatementMutator::exchange_neighbours(const std::vector<Statement>& stateme
 }
 
 MutableSource with_mutants(const std::string& text, const std::vector<std::uint32_t>& skip) {
+  // Of what a person wrote: more would take long to go through, or more of the stack than there is.
+  constexpr std::size_t kMostTokens = 20'000, kDeepest = 100;
   const Code code(text);
-  if (code.renumbers_lines()) return {.text = text, .mutants = {}};
+  const bool is_too_much = code.size() > kMostTokens || code.depth() > kDeepest;
+  if (code.renumbers_lines() || is_too_much) return {.text = text, .mutants = {}};
   return StatementMutator(code, skip).run();
 }
 

@@ -35,6 +35,7 @@ class StatementMutator {
 
   void block(std::size_t open);
   Statement statement(std::size_t first, std::size_t last);
+  Statement statement_at(std::size_t first, std::size_t last);
   std::size_t branch(std::size_t first, std::size_t last);
   std::size_t loop(std::size_t first, std::size_t last);
   void loop_header(std::size_t open);
@@ -54,6 +55,7 @@ class StatementMutator {
   Edits edits_;
   MutantList mutants_;
   Scopes scopes_;
+  std::size_t depth_ = 0;  ///< of statements in each other
   ExpressionMutator expressions_;
   std::vector<std::pair<std::size_t, std::string>> moved_;  ///< what goes before a token
 };

@@ -9,9 +9,9 @@
 namespace rooflab::mutation {
 namespace {
 
-/// A choice of the search, with the mutants that it stands for.
+/// A variant of the search, with the mutants that it stands for.
 struct Attempt {
-  Choice choice;
+  Variant variant;
   std::vector<std::size_t> mutants;  ///< indexes
 };
 
@@ -22,7 +22,7 @@ class Search {
 
   SearchResult run() {
     for (const Values& parameters : tools_.candidates) {
-      const std::vector<Tried> itself = tools_.call(parameters, 0, {Choice{}});
+      const std::vector<Tried> itself = tools_.call(parameters, 0, {Variant{}});
       if (itself.size() != 1 || itself.front().is_right()) continue;
       itself_ = itself.front();
       result_.parameters = parameters;
@@ -48,9 +48,9 @@ class Search {
   }
 
   std::vector<Tried> try_all(const std::vector<Attempt>& attempts) {
-    std::vector<Choice> choices;
-    for (const Attempt& attempt : attempts) choices.push_back(attempt.choice);
-    std::vector<Tried> tried = tools_.call(result_.parameters, 0, choices);
+    std::vector<Variant> variants;
+    for (const Attempt& attempt : attempts) variants.push_back(attempt.variant);
+    std::vector<Tried> tried = tools_.call(result_.parameters, 0, variants);
     result_.tried += tried.size();
     return tried;
   }
@@ -77,9 +77,9 @@ class Search {
   void keep(std::vector<Attempt> attempts) {
     const auto hold = [&](const Values& parameters, int draw) {
       if (attempts.empty()) return;
-      std::vector<Choice> choices;
-      for (const Attempt& attempt : attempts) choices.push_back(attempt.choice);
-      const std::vector<Tried> tried = tools_.call(parameters, draw, choices);
+      std::vector<Variant> variants;
+      for (const Attempt& attempt : attempts) variants.push_back(attempt.variant);
+      const std::vector<Tried> tried = tools_.call(parameters, draw, variants);
       std::vector<Attempt> still;
       for (std::size_t i = 0; i < tried.size(); ++i) {
         if (tried[i].is_right()) still.push_back(attempts[i]);
@@ -92,7 +92,7 @@ class Search {
     for (const Attempt& attempt : attempts) {
       RightMutant& right = result_.right.emplace_back();
       for (const std::size_t i : attempt.mutants) right.mutants.push_back(mutants_[i]);
-      right.value = attempt.choice.value;
+      right.value = attempt.variant.value;
     }
   }
 
@@ -100,11 +100,11 @@ class Search {
   /// was made for them.
   void keep_best_elsewhere(std::vector<Attempt>& attempts) const {
     if (attempts.empty() || tools_.others.empty()) return;
-    std::vector<Choice> choices;
-    for (const Attempt& attempt : attempts) choices.push_back(attempt.choice);
+    std::vector<Variant> variants;
+    for (const Attempt& attempt : attempts) variants.push_back(attempt.variant);
     std::vector<std::size_t> right(attempts.size());
     for (const Values& parameters : tools_.others) {
-      const std::vector<Tried> tried = tools_.call(parameters, 0, choices);
+      const std::vector<Tried> tried = tools_.call(parameters, 0, variants);
       for (std::size_t i = 0; i < tried.size(); ++i) right[i] += tried[i].is_right() ? 1 : 0;
     }
     const std::size_t most = *std::ranges::max_element(right);

@@ -7,16 +7,11 @@
 #include <vector>
 
 #include "grader/contract/problem.h"
+#include "grader/device/device.h"
 #include "grader/mutation/mutants.h"
 
 /// Which mutants of a wrong file are right.
 namespace rooflab::mutation {
-
-/// Up to two mutants at once, by their numbers; 0 stands for none.
-struct Choice {
-  int first = 0, second = 0;
-  double value = 0;  ///< of a mutant that takes any
-};
 
 /// What came of a call.
 struct Tried {
@@ -36,9 +31,10 @@ struct SearchTools {
   std::vector<Values> cases;
   /// Of other cases, of which as many as possible should be right.
   std::vector<Values> others;
-  /// Calls the file with each choice. Fewer results where there was no time for all.
+  /// Calls the file with each of these mutants, by their numbers. Fewer results where there was no
+  /// time for all.
   std::function<std::vector<Tried>(const Values& parameters, int draw,
-                                   const std::vector<Choice>& choices)>
+                                   const std::vector<Variant>& variants)>
       call;
   /// Values of constants of the file, by name.
   std::function<double(const std::string& name)> value_of;
@@ -52,7 +48,7 @@ struct RightMutant {
 
 struct SearchResult {
   std::vector<RightMutant> right;  ///< those that explain best come first
-  std::size_t tried = 0;           ///< choices on the smallest problem
+  std::size_t tried = 0;           ///< on the smallest problem
   Values parameters;               ///< of that problem
   bool was_sound = false;          ///< the file itself was, there, and its results were wrong
 };

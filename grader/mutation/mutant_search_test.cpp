@@ -13,20 +13,20 @@
 namespace rooflab::mutation {
 namespace {
 
-/// A file whose result is off by what a function says of a choice.
+/// A file whose result is off by what a function says of a variant.
 struct PretendFile {
   std::vector<Mutant> mutants;
-  std::function<double(const Choice&, std::int64_t size)> error;
+  std::function<double(const Variant&, std::int64_t size)> error;
 
   SearchTools tools() const {
     SearchTools tools;
     tools.candidates = {{{"size", std::int64_t{2}}}, {{"size", std::int64_t{8}}}};
     tools.cases = {{{"size", std::int64_t{8}}}};
-    tools.call = [this](const Values& parameters, int draw, const std::vector<Choice>& choices) {
+    tools.call = [this](const Values& parameters, int draw, const std::vector<Variant>& variants) {
       std::vector<Tried> tried;
-      for (const Choice& choice : choices) {
+      for (const Variant& variant : variants) {
         const double off =
-            error(choice, std::get<std::int64_t>(parameters.at("size"))) * (1 + draw);
+            error(variant, std::get<std::int64_t>(parameters.at("size"))) * (1 + draw);
         const bool is_right = std::abs(off) < 1e-6;
         const auto wrong = static_cast<std::uint64_t>(std::ceil(std::abs(off)));
         tried.push_back({.is_sound = true, .wrong = is_right ? 0 : wrong, .error = off});
@@ -45,7 +45,7 @@ Mutant mutant(int number, MutantKind kind, std::uint32_t line) {
 TEST(MutantSearch, FindsTheOneThatIsRight) {
   const PretendFile file{
       {mutant(1, MutantKind::left_out, 3), mutant(2, MutantKind::comparison, 5)},
-      [](const Choice& choice, std::int64_t) { return choice.first == 2 ? 0 : 7; }};
+      [](const Variant& variant, std::int64_t) { return variant.first == 2 ? 0 : 7; }};
   const SearchResult result = find_right_mutants(file.mutants, file.tools());
   ASSERT_EQ(result.right.size(), 1u);
   EXPECT_EQ(result.right.front().mutants.front().line, 5u);
@@ -54,16 +54,16 @@ TEST(MutantSearch, FindsTheOneThatIsRight) {
 
 TEST(MutantSearch, WhatIsRightForASmallProblemAloneIsNone) {
   const PretendFile file{{mutant(1, MutantKind::comparison, 3)},
-                         [](const Choice& choice, std::int64_t size) {
-                           return choice.first == 1 && size == 2 ? 0 : 7;
+                         [](const Variant& variant, std::int64_t size) {
+                           return variant.first == 1 && size == 2 ? 0 : 7;
                          }};
   EXPECT_TRUE(find_right_mutants(file.mutants, file.tools()).right.empty());
 }
 
 TEST(MutantSearch, ASmallProblemThatIsRightIsPassedOver) {
   const PretendFile file{{mutant(1, MutantKind::comparison, 3)},
-                         [](const Choice& choice, std::int64_t size) {
-                           return choice.first == 1 || size == 2 ? 0 : 7;
+                         [](const Variant& variant, std::int64_t size) {
+                           return variant.first == 1 || size == 2 ? 0 : 7;
                          }};
   const SearchResult result = find_right_mutants(file.mutants, file.tools());
   EXPECT_EQ(result.right.size(), 1u);
@@ -78,8 +78,8 @@ TEST(MutantSearch, FindsTheValueOfANumber) {
                      .before = "1.0f",
                      .after = "",
                      .is_any_value = true}},
-                   [](const Choice& choice, std::int64_t) {
-                     const double x = choice.first == 1 ? choice.value : 1.0;
+                   [](const Variant& variant, std::int64_t) {
+                     const double x = variant.first == 1 ? variant.value : 1.0;
                      return 3 * (x * x - 0.5);
                    }};
   const SearchResult result = find_right_mutants(file.mutants, file.tools());
@@ -90,9 +90,9 @@ TEST(MutantSearch, FindsTheValueOfANumber) {
 TEST(MutantSearch, FindsTwoMistakesOfWhichEachMakesSomeOfItWrong) {
   std::vector<Mutant> mutants;
   for (int i = 1; i <= 5; ++i) mutants.push_back(mutant(i, MutantKind::comparison, 10u + i));
-  const PretendFile file{mutants, [](const Choice& choice, std::int64_t) {
+  const PretendFile file{mutants, [](const Variant& variant, std::int64_t) {
                            const auto has = [&](int n) {
-                             return choice.first == n || choice.second == n;
+                             return variant.first == n || variant.second == n;
                            };
                            return (has(2) ? 0 : 40) + (has(4) ? 0 : 3);
                          }};
@@ -108,7 +108,7 @@ TEST(MutantSearch, ManyPlacesAreNoCause) {
   std::vector<Mutant> mutants;
   for (int i = 1; i <= 9; ++i) mutants.push_back(mutant(i, MutantKind::comparison, 10u + i));
   const PretendFile file{
-      mutants, [](const Choice& choice, std::int64_t) { return choice.first != 0 ? 0 : 7; }};
+      mutants, [](const Variant& variant, std::int64_t) { return variant.first != 0 ? 0 : 7; }};
   const SearchResult result = find_right_mutants(file.mutants, file.tools());
   EXPECT_EQ(result.right.size(), 9u);
   EXPECT_TRUE(best_of(result).empty());
@@ -117,7 +117,7 @@ TEST(MutantSearch, ManyPlacesAreNoCause) {
 TEST(MutantWords, NameTheOperationAndWhatWouldBeRight) {
   const PretendFile file{
       {mutant(1, MutantKind::comparison, 3)},
-      [](const Choice& choice, std::int64_t) { return choice.first == 1 ? 0 : 7; }};
+      [](const Variant& variant, std::int64_t) { return variant.first == 1 ? 0 : 7; }};
   const SearchResult result = find_right_mutants(file.mutants, file.tools());
   const OperationWords words = words_of(result, best_of(result), 1);
   EXPECT_EQ(words.message, "the comparison `<` makes it wrong: with `<=` all results are right");

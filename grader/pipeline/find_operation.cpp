@@ -32,7 +32,6 @@ struct BuiltMutants {
 
 namespace {
 
-using mutation::Choice;
 using mutation::MutableSource;
 using mutation::Tried;
 
@@ -153,15 +152,14 @@ class MutantCalls {
   explicit MutantCalls(Tools tools) : tools_(std::move(tools)) {}
 
   std::vector<Tried> operator()(const Values& parameters, int draw,
-                                const std::vector<Choice>& choices) {
+                                const std::vector<Variant>& variants) {
     RightResults& right = right_results(parameters, draw);
     if (!right.is_known()) return {};
     RunRequest request = tools_.request(right.problem);
     const auto most = static_cast<std::size_t>(std::max(left_ / of_a_call_, 0.0));
-    for (const Choice& choice : choices) {
-      if (request.variants.size() >= most) break;
-      request.variants.push_back({choice.first, choice.second, choice.value});
-    }
+    request.variants.assign(
+        variants.begin(),
+        variants.begin() + static_cast<std::ptrdiff_t>(std::min(most, variants.size())));
     if (request.variants.empty()) return {};
     request.fresh = [&](int) { return right.problem; };
     const RunOutcome outcome = tools_.device.run(request);
@@ -286,8 +284,8 @@ mutation::SearchResult CaseRunner::try_mutants(const BuiltMutants& built,
       is_values ? std::vector<Values>{numbered.spec.parameters} : smaller_problems(numbered.spec);
   for (const CaseSpec* spec : group) tools.cases.push_back(spec->parameters);
   tools.others = other_cases(group);
-  tools.call = [&](const Values& parameters, int draw, const std::vector<Choice>& choices) {
-    return calls(parameters, draw, choices);
+  tools.call = [&](const Values& parameters, int draw, const std::vector<Variant>& variants) {
+    return calls(parameters, draw, variants);
   };
   tools.value_of = [&](const std::string& name) { return mutation::value_of(name, code); };
   return mutation::find_right_mutants(built.mutants, tools);

@@ -231,7 +231,9 @@ Builder::Step Builder::compile_step(const PartSpec& part, const SourceFile& sour
                   file,
                   "-o",
                   BuildCache::kFileName};
+  constexpr double kShareOfUntimed = 0.25;
   step.has_kernels = options_.for_simulation && source.is_timed;
+  step.share_of_time = source.is_timed ? 1 : kShareOfUntimed;
   // Copies of all that the file may include: nothing else of ours is before the compiler.
   step.inputs.emplace_back(file, source.text);
   for (const SourceFile& other : sources) {
@@ -315,7 +317,7 @@ BuildOutcome Builder::run(const std::filesystem::path& folder, const Step& step)
   const auto simulated = options_.installation.build / "lib" / "simgpu";
   if (std::filesystem::exists(simulated)) request.read_only.push_back(simulated);
   request.writable = {{folder, {}}};
-  request.limits.wall_s = options_.time_limit_s;
+  request.limits.wall_s = step.share_of_time * options_.time_limit_s;
   request.limits.output_bytes = 4 * kLongestMessages;
   request.enabled = options_.sandbox;
   const SandboxOutcome run = run_sandboxed(request);
@@ -324,7 +326,7 @@ BuildOutcome Builder::run(const std::filesystem::path& folder, const Step& step)
   outcome.messages = run.output;
   replace_all(outcome.messages, folder.string() + "/", "");
   outcome.messages =
-      capped(std::move(outcome.messages)) + limit_message(run, options_.time_limit_s);
+      capped(std::move(outcome.messages)) + limit_message(run, request.limits.wall_s);
   // The folder was writable for a while: only a real file counts as what was built.
   const auto library = folder / BuildCache::kFileName;
   const bool made =

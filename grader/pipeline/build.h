@@ -22,7 +22,9 @@ struct SourceFile {
   std::string name;  ///< in the part's folder
   std::string text;
   bool is_header = false;  ///< that the others may include: not compiled by itself
-  bool is_timed = true;    ///< a simulated GPU needs its machine code, for the time model
+  /// A simulated GPU needs its machine code, for the time model. Nobody waits long for a file that
+  /// is not timed, either: its compilation may take a quarter of the time.
+  bool is_timed = true;
 };
 
 /// What became of a task's files.
@@ -79,6 +81,7 @@ class Builder {
     std::string key;           ///< of the cache: all that the outcome depends on
     bool is_library = false;   ///< it makes a library, which is looked into
     bool has_kernels = false;  ///< its machine code is to be made as well
+    double share_of_time = 1;  ///< of the time limit
   };
   /// A compiled file.
   struct Object {

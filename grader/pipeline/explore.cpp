@@ -37,10 +37,11 @@ int number_of(const TaskSpec& task, const CaseSpec& wanted) {
   return number;
 }
 
-/// The first finding that can be stepped through.
+/// Of those that can be stepped through, the finding that is told first.
 std::optional<simgpu::Finding> finding_of(const RunOutcome& outcome) {
-  const auto found = std::ranges::find_if(outcome.activity.findings, replay::can_be_shown);
-  if (found == outcome.activity.findings.end()) return std::nullopt;
+  const std::vector<simgpu::Finding> findings = of_two_warps_first(outcome.activity.findings);
+  const auto found = std::ranges::find_if(findings, replay::can_be_shown);
+  if (found == findings.end()) return std::nullopt;
   return *found;
 }
 

@@ -76,19 +76,6 @@ SettledCheck compared(const JudgedRun& run, const std::vector<Expected>& expecte
   return {.wrong = wrong_tensors(run.problem, expected, outcome.outputs), .tells = true};
 }
 
-/// Of several arrays that one missing barrier leaves without order, the one that threads of two
-/// warps share is told first: what orders them orders the threads of one warp, too.
-std::vector<Finding> of_two_warps_first(std::vector<Finding> findings) {
-  const auto first = std::ranges::find_if(findings, is_race);
-  if (first == findings.end() || !is_within_warp(*first)) return findings;
-  const auto across = std::find_if(first, findings.end(), [&](const Finding& finding) {
-    return finding.code == first->code && finding.kernel == first->kernel && finding.other &&
-           !is_within_warp(finding);
-  });
-  if (across != findings.end()) std::rotate(first, across, across + 1);
-  return findings;
-}
-
 Judgement from_findings(const JudgedRun& run, Verdict verdict, bool (*wanted)(const Finding&)) {
   Judgement judgement{verdict, {}};
   std::vector<TensorCheck> wrong;
@@ -331,6 +318,17 @@ void check_results(const JudgedRun& run, Judgement& judgement) {
 }
 
 }  // namespace
+
+std::vector<Finding> of_two_warps_first(std::vector<Finding> findings) {
+  const auto first = std::ranges::find_if(findings, is_race);
+  if (first == findings.end() || !is_within_warp(*first)) return findings;
+  const auto across = std::find_if(first, findings.end(), [&](const Finding& finding) {
+    return finding.code == first->code && finding.kernel == first->kernel && finding.other &&
+           !is_within_warp(finding);
+  });
+  if (across != findings.end()) std::rotate(first, across, across + 1);
+  return findings;
+}
 
 Judgement judge(const JudgedRun& run) {
   const simgpu::Activity& activity = run.outcome.activity;

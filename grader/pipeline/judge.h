@@ -60,4 +60,9 @@ struct JudgedRun {
 /// @throws OracleFault when the oracle contradicts its own problem.
 Judgement judge(const JudgedRun& run);
 
+/// Findings in the order in which they are told. Of several arrays that one missing barrier leaves
+/// without order, the one that threads of two warps share comes first: what orders them orders the
+/// threads of one warp, too.
+std::vector<simgpu::Finding> of_two_warps_first(std::vector<simgpu::Finding> findings);
+
 }  // namespace rooflab

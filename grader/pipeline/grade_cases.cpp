@@ -54,15 +54,21 @@ bool is_known_by_its_factor(const Diagnostic& story, const FoundCause& cause) {
   return cause.code == "RL0553" && (story.code == "RL0404" || story.code == "RL0409");
 }
 
-/// Whether accesses of a kernel are what is wrong: out of bounds, never written, or a race.
-bool has_finding_in_a_kernel(const Judgement& judgement) {
-  const Diagnostic& story = judgement.diagnostics.front();
-  const std::uint16_t code = story.code.number();
-  const bool is_of_memory = code >= 201 && code <= 211;
-  const bool is_race = code >= 302 && code <= 304;
-  const bool is_verdict =
+/// Whether accesses are what is wrong: out of bounds, never written, or a race.
+bool is_about_accesses(const Judgement& judgement) {
+  using simgpu::FindingKind;
+  const auto kind = judgement.diagnostics.front().code.kind();
+  const bool is_of_verdict =
       judgement.verdict == Verdict::runtime_error || judgement.verdict == Verdict::race;
-  return is_verdict && (is_of_memory || is_race);
+  return is_of_verdict && (kind == FindingKind::out_of_bounds || kind == FindingKind::misaligned ||
+                           kind == FindingKind::uninitialized_read ||
+                           kind == FindingKind::shared_race || kind == FindingKind::global_race);
+}
+
+/// Whether values are wrong of which only the looks are told.
+bool lacks_a_cause(const Judgement& judgement) {
+  return judgement.verdict == Verdict::wrong_answer && judgement.telling != Telling::cause &&
+         !names_cause(judgement.diagnostics.front());
 }
 
 /// Grades the cases of one task; holds what its groups share.
@@ -139,15 +145,22 @@ class CaseGrader {
       if (is_limit(verdict) || verdict == Verdict::not_implemented) break;
     }
     if (told) {
-      if (told->shown_by != nullptr) {
-        std::vector<const CaseSpec*> all;
-        for (const NumberedCase& each : cases) all.push_back(&each.spec);
-        find_cause(wrong, *told->shown_by, told->judgement);
-        find_operation(all, *told->shown_by, told->judgement);
-      }
+      look_for_cause(cases, wrong, *told);
       scores_.lose({group}, std::move(told->judgement), told->hidden);
     }
     return true;
+  }
+
+  /// @param wrong those of the group's cases that gave a wrong answer
+  void look_for_cause(std::span<const NumberedCase> cases,
+                      const std::vector<const CaseSpec*>& wrong, Told& told) {
+    const bool may = told.shown_by != nullptr && !told.shown_by->spec.hidden &&
+                     !told.judgement.diagnostics.empty();
+    if (!may) return;
+    find_cause(wrong, *told.shown_by, told.judgement);
+    std::vector<const CaseSpec*> group;
+    for (const NumberedCase& each : cases) group.push_back(&each.spec);
+    find_operation(group, *told.shown_by, told.judgement);
   }
 
   /// Of the first wrong values of the task of which only the looks are known. A cause that few
@@ -156,49 +169,38 @@ class CaseGrader {
   /// @param numbered the one that is told
   void find_cause(const std::vector<const CaseSpec*>& wrong, const NumberedCase& numbered,
                   Judgement& judgement) {
-    const CaseSpec& spec = numbered.spec;
-    const bool is_known = judgement.verdict != Verdict::wrong_answer ||
-                          judgement.diagnostics.empty() || judgement.telling == Telling::cause ||
-                          names_cause(judgement.diagnostics.front());
-    if (is_known || spec.hidden || std::exchange(has_searched_, true)) return;
+    if (!lacks_a_cause(judgement) || std::exchange(has_searched_, true)) return;
     const auto [cause, smallest] = runner_.find_cause(wrong);
     Diagnostic& story = judgement.diagnostics.front();
     if (!cause || is_known_by_its_factor(story, *cause)) {
-      if (smallest && *smallest != spec.parameters) add_smaller_problem(story, *smallest);
+      if (smallest && *smallest != numbered.spec.parameters) add_smaller_problem(story, *smallest);
       return;
     }
-    DiagnoseContext context = scene_.context();
-    context.case_name = spec.name;
-    context.case_number = numbered.number;
-    story = story_of_cause(*cause, spec.parameters, story, context);
-    if (!cause->is_looks) judgement.telling = Telling::cause;
+    tell(*cause, numbered, judgement);
   }
 
   /// Which operation of the file makes it wrong: the cause, where nothing else has told it; of what
   /// the checkers have found, a word more.
   void find_operation(const std::vector<const CaseSpec*>& group, const NumberedCase& numbered,
                       Judgement& judgement) {
-    const CaseSpec& spec = numbered.spec;
-    if (judgement.diagnostics.empty() || spec.hidden || has_looked_for_operation_) return;
-    Diagnostic& story = judgement.diagnostics.front();
-    const bool is_found = has_finding_in_a_kernel(judgement);
-    const bool is_known = judgement.verdict != Verdict::wrong_answer ||
-                          judgement.telling == Telling::cause || names_cause(story);
-    if (is_known && !is_found) return;
-    has_looked_for_operation_ = true;
+    const bool is_found = is_about_accesses(judgement);
+    if (!is_found && !lacks_a_cause(judgement)) return;
+    if (std::exchange(has_looked_for_operation_, true)) return;
     const std::optional<FoundCause> cause = runner_.find_operation(numbered, group, is_found);
     if (!cause) return;
-    if (is_found) {
-      const std::string word = fmt::format("line {}: {}", cause->line, cause->message);
-      story.notes.insert(story.notes.begin(), cause->evidence.begin(), cause->evidence.end());
-      story.notes.insert(story.notes.begin(), word);
-      return;
-    }
+    if (!is_found) return tell(*cause, numbered, judgement);
+    std::vector<std::string>& notes = judgement.diagnostics.front().notes;
+    notes.insert(notes.begin(), cause->evidence.begin(), cause->evidence.end());
+    notes.insert(notes.begin(), fmt::format("line {}: {}", cause->line, cause->message));
+  }
+
+  void tell(const FoundCause& cause, const NumberedCase& numbered, Judgement& judgement) const {
     DiagnoseContext context = scene_.context();
-    context.case_name = spec.name;
+    context.case_name = numbered.spec.name;
     context.case_number = numbered.number;
-    story = story_of_cause(*cause, spec.parameters, story, context);
-    judgement.telling = Telling::cause;
+    Diagnostic& story = judgement.diagnostics.front();
+    story = story_of_cause(cause, numbered.spec.parameters, story, context);
+    if (!cause.is_looks) judgement.telling = Telling::cause;
   }
 
   Judgement run_case(const NumberedCase& numbered, std::size_t place) {

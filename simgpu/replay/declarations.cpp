@@ -15,18 +15,6 @@ using Tokens = std::vector<Token>;
 /// Beyond all shared memory, and small enough to be multiplied.
 constexpr std::int64_t kMostExtent = std::int64_t{1} << 31;
 
-/// Behind the bracket that closes the one at `open`; tokens.size() where none does.
-std::size_t behind_closing(const Tokens& tokens, std::size_t open) {
-  int depth = 0;
-  for (std::size_t i = open; i < tokens.size(); ++i) {
-    const std::string& text = tokens[i].text;
-    if (text == "(" || text == "[" || text == "{") ++depth;
-    if (text == ")" || text == "]" || text == "}") --depth;
-    if (depth == 0) return i + 1;
-  }
-  return tokens.size();
-}
-
 std::optional<std::uint32_t> number(const std::string& text) {
   std::uint32_t value = 0;
   const char* const end = text.data() + text.size();

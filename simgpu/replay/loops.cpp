@@ -15,18 +15,6 @@ struct Part {
   std::size_t size() const { return end - first; }
 };
 
-/// Behind the bracket that closes the one at `open`.
-std::size_t behind(const Tokens& tokens, std::size_t open) {
-  int depth = 0;
-  for (std::size_t i = open; i < tokens.size(); ++i) {
-    const std::string& text = tokens[i].text;
-    if (text == "(" || text == "[" || text == "{") ++depth;
-    if (text == ")" || text == "]" || text == "}") --depth;
-    if (depth == 0) return i + 1;
-  }
-  return tokens.size();
-}
-
 /// What stands between the parentheses of a `for`, at its semicolons.
 std::vector<Part> parts_of(const Tokens& tokens, std::size_t open, std::size_t end) {
   std::vector<Part> parts{{open + 1, 0}};
@@ -80,7 +68,7 @@ bool read_update(const Tokens& tokens, const Part& part, CountedLoop& loop) {
 /// The body from its first token on; of a statement that is no block only a plain one.
 std::optional<Part> body_at(const Tokens& tokens, std::size_t first) {
   if (first >= tokens.size()) return std::nullopt;
-  if (tokens[first].text == "{") return Part{first, behind(tokens, first)};
+  if (tokens[first].text == "{") return Part{first, behind_closing(tokens, first)};
   for (const std::string_view word : {"for", "if", "while", "do", "switch", "else"}) {
     if (tokens[first].text == word) return std::nullopt;
   }
@@ -108,7 +96,7 @@ bool leaves_alone(const Assignments& source, const Part& body, const std::string
 std::optional<CountedLoop> loop_at(const Assignments& source, std::size_t at) {
   const Tokens& tokens = source.tokens();
   if (at + 1 >= tokens.size() || tokens[at + 1].text != "(") return std::nullopt;
-  const std::size_t end = behind(tokens, at + 1);
+  const std::size_t end = behind_closing(tokens, at + 1);
   const std::vector<Part> parts = parts_of(tokens, at + 1, end);
   if (parts.size() != 3 || tokens[end - 1].line != tokens[at].line) return std::nullopt;
   CountedLoop loop{.first_line = tokens[at].line, .counter = {}, .type = {}, .start = {}, .by = {}};

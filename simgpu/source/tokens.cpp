@@ -164,4 +164,15 @@ class Lexer {
 
 SourceTokens tokens_of(std::string_view text) { return Lexer(text).run(); }
 
+std::size_t behind_closing(const std::vector<Token>& tokens, std::size_t open) {
+  int depth = 0;
+  for (std::size_t i = open; i < tokens.size(); ++i) {
+    const std::string& text = tokens[i].text;
+    if (text == "(" || text == "[" || text == "{") ++depth;
+    if (text == ")" || text == "]" || text == "}") --depth;
+    if (depth == 0) return i + 1;
+  }
+  return tokens.size();
+}
+
 }  // namespace simgpu

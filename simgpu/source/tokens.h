@@ -34,4 +34,7 @@ struct SourceTokens {
 
 SourceTokens tokens_of(std::string_view text);
 
+/// Behind the bracket that closes the one at `open`; tokens.size() where none does.
+std::size_t behind_closing(const std::vector<Token>& tokens, std::size_t open);
+
 }  // namespace simgpu

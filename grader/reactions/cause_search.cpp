@@ -233,8 +233,4 @@ class Search {
 
 SearchedCause search_cause(const ReactionTools& tools) { return Search(tools).run(); }
 
-std::optional<FoundCause> find_cause(const ReactionTools& tools) {
-  return search_cause(tools).cause;
-}
-
 }  // namespace rooflab

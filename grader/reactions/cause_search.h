@@ -49,11 +49,6 @@ struct FoundCause {
   std::string label = {};
 };
 
-/// What the outputs say: another problem whose solution they are, or else how single elements
-/// depend on the inputs. Nothing where neither explains them. A cause is never guessed: what is
-/// said was seen, element by element.
-std::optional<FoundCause> find_cause(const ReactionTools& tools);
-
 /// What a search came to.
 struct SearchedCause {
   std::optional<FoundCause> cause;
@@ -62,7 +57,9 @@ struct SearchedCause {
   std::optional<Values> smallest;
 };
 
-/// find_cause(), and the smallest problem that it saw fail, whether or not a cause was found.
+/// What the outputs say: another problem whose solution they are, or else how single elements
+/// depend on the inputs. No cause where neither explains them: it is never guessed, what is said
+/// was seen, element by element.
 SearchedCause search_cause(const ReactionTools& tools);
 
 }  // namespace rooflab

@@ -128,18 +128,20 @@ std::optional<FoundCause> cause_of(const Submission& function, const AxisNames& 
     most_calls = std::max(most_calls, count);
     return called;
   };
-  return find_cause(
-      {.oracle = oracle,
-       .axes = axes,
-       .candidates = candidates,
-       .failed = candidates,
-       .draw = [&](const Values& drawn,
-                   int draw) { return oracle.make(drawn, static_cast<std::uint64_t>(draw) + 1); },
-       .call = call,
-       .compare =
-           [&](const Problem& problem, const Outputs& outputs) {
-             return compare(problem, oracle.expect(problem).front(), outputs);
-           }});
+  return search_cause({.oracle = oracle,
+                       .axes = axes,
+                       .candidates = candidates,
+                       .failed = candidates,
+                       .draw =
+                           [&](const Values& drawn, int draw) {
+                             return oracle.make(drawn, static_cast<std::uint64_t>(draw) + 1);
+                           },
+                       .call = call,
+                       .compare =
+                           [&](const Problem& problem, const Outputs& outputs) {
+                             return compare(problem, oracle.expect(problem).front(), outputs);
+                           }})
+      .cause;
 }
 
 std::optional<FoundCause> cause_of(const Submission& function, const AxisNames& axes = {}) {

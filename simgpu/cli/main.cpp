@@ -44,6 +44,7 @@ struct Options {
   std::string gpu = "a100";
   std::string check = "all";
   std::string report, trace, explore;
+  std::string time_from = "machine-code";
   std::string ptxas;  ///< a file, "none", or empty: the one beside nvcc
   bool sample = false;
   bool explain = false;
@@ -225,6 +226,8 @@ int run(const Options& options) {
       .sampled = options.sample,
       .lines = options.explain || !options.report.empty(),
       .machine_code = !options.report.empty(),
+      .time_from =
+          options.time_from == "ptx" ? simgpu::TimeFrom::ptx : simgpu::TimeFrom::machine_code,
       .instruction_budget = options.instruction_budget,
       .warp_limit_us = 1000 * options.warp_limit_ms,
       .host_call_limit = options.host_call_limit,
@@ -291,6 +294,12 @@ int main(int argc, char** argv) {
   command
       ->add_option("--host-call-limit", options.host_call_limit,
                    "CUDA calls of the host after which its program takes too long; 0: no limit")
+      ->capture_default_str();
+  command
+      ->add_option("--time-from", options.time_from,
+                   "what modelled times go by: the machine code that ptxas makes of the program's "
+                   "PTX, where it is known how often that is executed, or its PTX")
+      ->check(CLI::IsMember({"machine-code", "ptx"}))
       ->capture_default_str();
   command->add_option("--ptxas", options.ptxas,
                       "NVIDIA's assembler, which tells each kernel's registers; none: they are "

@@ -18,10 +18,28 @@ std::uint32_t lanes_per_phase(std::uint32_t bytes) {
   return bytes <= kWordBytes ? kWarpSize : kBanks * kWordBytes / std::bit_ceil(bytes);
 }
 
+/// Whether each lane's address is that of its neighbour, or each one's that of the lane after the
+/// next: lane i and lane i ^ distance, of those that take part.
+bool comes_in_pairs(const WarpAccess& access, std::uint32_t distance) {
+  for (std::uint32_t lanes = access.mask; lanes != 0; lanes &= lanes - 1) {
+    const auto lane = static_cast<std::uint32_t>(std::countr_zero(lanes));
+    const std::uint32_t other = lane ^ distance;
+    if ((access.mask >> other & 1U) == 0) continue;
+    if ((*access.address)[lane] != (*access.address)[other]) return false;
+  }
+  return true;
+}
+
+/// Wide loads whose lanes come in pairs bring twice as many of them to the registers at once.
+bool is_packed(const WarpAccess& access, std::uint32_t bytes) {
+  if (bytes <= kWordBytes || access.kind != AccessKind::load) return false;
+  return access.shape == Shape::uniform || comes_in_pairs(access, 1) || comes_in_pairs(access, 2);
+}
+
 /// Distinct words of the busiest bank among the lanes in `lanes`.
 std::uint32_t phase_wavefronts(const WarpAccess& access, std::uint32_t lanes) {
   // The words seen of each bank; a phase touches at most 32 x 2 words (an access of 4 bytes across
-  // two).
+  // two, or one of 16 bytes whose lanes come in pairs).
   std::array<std::array<std::uint64_t, 2 * kWarpSize>, kBanks> words;
   std::array<std::uint32_t, kBanks> count{};
   std::uint32_t most = 0;
@@ -45,7 +63,7 @@ std::uint32_t phase_wavefronts(const WarpAccess& access, std::uint32_t lanes) {
 SharedWavefronts shared_wavefronts(const WarpAccess& access) {
   if (access.mask == 0) return {};
   const std::uint32_t bytes = std::max<std::uint32_t>(access.bytes, 1);
-  const std::uint32_t width = lanes_per_phase(bytes);
+  const std::uint32_t width = lanes_per_phase(bytes) * (is_packed(access, bytes) ? 2 : 1);
   if (const auto stride = constant_stride(access)) {
     const std::uint32_t phases = kWarpSize / width;
     const std::uint64_t first = (*access.address)[0];

@@ -12,11 +12,24 @@
 namespace simgpu {
 namespace {
 
+/// Whether lanes that differ in one bit of their number read the same place.
+bool share_places(const WarpAccess& access, unsigned bit) {
+  std::map<unsigned, std::set<std::uint64_t>>
+      places;  // of the lanes that are alike without the bit
+  for (unsigned lane = 0; lane < 32; ++lane) {
+    if ((access.mask >> lane & 1U) != 0) places[lane & ~bit].insert((*access.address)[lane]);
+  }
+  return std::ranges::all_of(places,
+                             [](const auto& of_pair) { return of_pair.second.size() == 1; });
+}
+
 /// Serves one phase at a time, cycle by cycle: in each cycle every bank gives out one of the words
 /// still asked of it. Counts cycles.
 SharedWavefronts simulate_banks(const WarpAccess& access) {
   SharedWavefronts sum;
-  const unsigned width = access.bytes <= 4 ? 32 : access.bytes == 8 ? 16 : 8;
+  unsigned width = access.bytes <= 4 ? 32 : access.bytes == 8 ? 16 : 8;
+  const bool is_wide_load = access.bytes > 4 && access.kind == AccessKind::load;
+  if (is_wide_load && (share_places(access, 1) || share_places(access, 2))) width *= 2;
   for (unsigned first = 0; first < 32; first += width) {
     std::map<std::uint64_t, std::set<std::uint64_t>> asked;  // bank -> words
     for (unsigned lane = first; lane < first + width; ++lane) {
@@ -65,6 +78,24 @@ TEST(BankConflictsTest, WideAccessesAreServedInHalfAndQuarterWarps) {
   const auto quads = of({AccessKind::store, 16, [](auto lane) { return 16 * lane; }});
   EXPECT_EQ(quads.wavefronts, 4U);
   EXPECT_EQ(quads.ideal, 4U);
+}
+
+TEST(BankConflictsTest, WideLoadsOfPairsOfLanesTakeHalfAsManyPhases) {
+  EXPECT_EQ(of({AccessKind::load, 16, [](auto) { return 64; }}).wavefronts, 2U);
+  EXPECT_EQ(of({AccessKind::load, 8, [](auto) { return 64; }}).wavefronts, 1U);
+  EXPECT_EQ(of({AccessKind::load, 16, [](auto lane) { return lane / 2 * 16; }}).wavefronts, 4U / 2);
+  EXPECT_EQ(of({AccessKind::load, 16, [](auto lane) { return lane % 2 * 16; }}).wavefronts, 2U);
+  EXPECT_EQ(of({AccessKind::load, 16, [](auto lane) { return lane % 4 * 16; }}).wavefronts, 4U)
+      << "lanes i and i ^ 4 share a place, which does not help";
+  EXPECT_EQ(of({AccessKind::store, 16, [](auto) { return 64; }}).wavefronts, 4U);
+}
+
+TEST(BankConflictsTest, TheTwoOperandsOfARegisterTileTakeAsMuchAsAnH200Counts) {
+  // 16 lanes share a row of A, the others the next but seven; 16 columns of B lie 32 bytes apart.
+  const auto rows = of({AccessKind::load, 16, [](auto lane) { return lane / 16 * 32; }});
+  const auto columns = of({AccessKind::load, 16, [](auto lane) { return lane % 16 * 32; }});
+  EXPECT_EQ(rows.wavefronts + columns.wavefronts, 10U);
+  EXPECT_EQ(rows.wavefronts - rows.ideal + columns.wavefronts - columns.ideal, 4U);
 }
 
 TEST(BankConflictsTest, AnEmptyMaskTakesNothing) {

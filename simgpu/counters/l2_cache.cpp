@@ -19,6 +19,9 @@ constexpr std::size_t kTurn = 32;
 /// Entries between the one that is run and the one whose set is fetched: the model of a large L2
 /// does not fit into the host's.
 constexpr std::size_t kFetchAhead = 6;
+/// Lines whose way from DRAM is remembered, as a power of two: more than resident blocks ask for in
+/// a turn.
+constexpr int kFetchedBits = 14;
 /// The group of sets that are not simulated.
 constexpr std::uint8_t kLeftOut = 0xff;
 
@@ -51,7 +54,10 @@ std::uint32_t words_in(std::uint32_t sectors) {
 }  // namespace
 
 L2Cache::L2Cache(std::uint64_t bytes, std::uint32_t one_in)
-    : own_(storage(bytes)), cache_(*own_), one_in_(std::min(one_in, cache_.sets())) {
+    : own_(storage(bytes)),
+      cache_(*own_),
+      one_in_(std::min(one_in, cache_.sets())),
+      fetched_(std::size_t{1} << kFetchedBits) {
   if (one_in_ <= 1) return;
   // One set of every `one_in_` neighbours, so that arrays are sampled evenly; each group has as
   // many as the others.
@@ -63,7 +69,9 @@ L2Cache::L2Cache(std::uint64_t bytes, std::uint32_t one_in)
   }
 }
 
-L2Cache::L2Cache(SectorCache& memory) : cache_(memory) { cache_.clear(); }
+L2Cache::L2Cache(SectorCache& memory) : cache_(memory), fetched_(std::size_t{1} << kFetchedBits) {
+  cache_.clear();
+}
 
 SectorCache L2Cache::storage(std::uint64_t bytes) { return {bytes, kL2Ways}; }
 
@@ -84,6 +92,7 @@ void L2Cache::run_wave(std::span<const std::unique_ptr<TrafficLog>> wave) {
   bool more = true;
   while (more) {
     more = false;
+    ++turn_;
     for (std::size_t i = 0; i < wave.size(); ++i) {
       const std::span<const TrafficEntry> entries = wave[i]->entries;
       const std::size_t begin = places[i].next;
@@ -122,6 +131,7 @@ void L2Cache::run_wave(std::span<const ThinLog> wave) {
   bool more = true;
   for (std::uint32_t turn = 0; more; ++turn) {
     more = false;
+    ++turn_;
     for (std::size_t i = 0; i < wave.size(); ++i) {
       const ThinLog& log = wave[i];
       Place& at = places[i];
@@ -131,6 +141,11 @@ void L2Cache::run_wave(std::span<const ThinLog> wave) {
       more = more || at.next < log.entries.size();
     }
   }
+}
+
+/// Lines lie apart by the golden ratio.
+L2Cache::Fetched& L2Cache::fetched_of(std::uint64_t line) {
+  return fetched_[line * 0x9E37'79B9'7F4A'7C15 >> (64 - kFetchedBits)];
 }
 
 bool L2Cache::any_simulated(const TrafficEntry& entry) const {
@@ -168,7 +183,7 @@ void L2Cache::run(const TrafficEntry& entry, bool& missed) {
   if (misses > 0 && !std::exchange(missed, true)) ++loads.from_dram;
 }
 
-/// Whether DRAM has to serve it.
+/// Whether it has to wait for DRAM.
 bool L2Cache::request(std::uint64_t line, std::uint32_t sectors, std::uint32_t words,
                       std::uint32_t count, Kind kind) {
   const std::uint8_t group = group_of_.empty() ? 0 : group_of_[line & (cache_.sets() - 1)];
@@ -187,7 +202,10 @@ bool L2Cache::request(std::uint64_t line, std::uint32_t sectors, std::uint32_t w
       reads ? sectors_of(words & ~found.present) : sectors & ~sectors_of(found.present);
   const auto misses = static_cast<std::uint32_t>(std::popcount(missing));
   counts.hits += count - misses;
-  if (!reads || missing == 0) return false;
+  if (!reads) return false;
+  Fetched& fetched = fetched_of(line);
+  if (missing == 0) return fetched.line == line && fetched.turn == turn_;
+  fetched = {line, turn_};
   counts.dram_reads += misses;
   cache_.probe(line, words_in(missing));
   return true;

@@ -70,6 +70,12 @@ class L2Cache {
     std::size_t next = 0;
     bool missed = false;  ///< the request that is being run, in part
   };
+  /// A line that DRAM was asked for.
+  struct Fetched {
+    std::uint64_t line = ~std::uint64_t{0};
+    std::uint64_t turn = 0;
+  };
+  Fetched& fetched_of(std::uint64_t line);
   bool any_simulated(const TrafficEntry& entry) const;
   void run(const TrafficEntry& entry, bool& missed);
   bool request(std::uint64_t line, std::uint32_t sectors, std::uint32_t words, std::uint32_t count,
@@ -81,6 +87,11 @@ class L2Cache {
   std::vector<std::uint8_t> group_of_;  ///< by set; empty: all are simulated, in the first group
   std::array<Counts, kGroups> groups_{};
   LoadCountsByPc loads_;
+  /// What resident blocks ask for in the same turn they ask for together: who comes second finds
+  /// the line in the cache, and waits for DRAM like the first. By line; what has lost its place
+  /// passes for lines that are there.
+  std::vector<Fetched> fetched_;
+  std::uint64_t turn_ = 0;  ///< of the launch
 };
 
 }  // namespace simgpu

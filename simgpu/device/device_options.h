@@ -6,6 +6,12 @@
 
 namespace simgpu {
 
+/// By what the time model goes.
+enum class TimeFrom : std::uint8_t {
+  machine_code,  ///< what ptxas makes of the PTX, where it is known how often it was executed
+  ptx,
+};
+
 struct DeviceOptions {
   unsigned workers = 0;  ///< CPU threads that execute blocks; 0: one per CPU
   bool checkers = true;
@@ -18,6 +24,8 @@ struct DeviceOptions {
   bool lines = false;        ///< what source lines cost is told: KernelRecord::line_table
   /// How often machine code is executed is told: KernelRecord::machine_code.
   bool machine_code = false;
+  TimeFrom time_from = TimeFrom::ptx;
+  bool reads_machine_code() const { return machine_code || time_from == TimeFrom::machine_code; }
   /// Launches that take too long do not fail: their times are predicted from some blocks, or told
   /// as lower bounds. The budget is then that of all launches since the last mark together.
   bool bounds_long_launches = false;

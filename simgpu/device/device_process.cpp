@@ -51,6 +51,9 @@ std::vector<std::string> arguments_for(const DeviceProcessOptions& options, int 
                                      std::to_string(options.instruction_budget)};
   if (options.lines) arguments.emplace_back("--lines");
   if (options.machine_code) arguments.emplace_back("--read-machine-code");
+  if (options.time_from == TimeFrom::machine_code) {
+    arguments.emplace_back("--time-from-machine-code");
+  }
   if (!options.checkers) arguments.emplace_back("--no-checkers");
   if (options.warp_limit_us > 0) {
     arguments.emplace_back("--warp-limit-us");

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "simgpu/device/device_options.h"
 #include "simgpu/device/protocol.h"
 #include "simgpu/device/variable_content.h"
 #include "simgpu/machine_code/assembler.h"
@@ -36,6 +37,7 @@ struct DeviceProcessOptions {
   bool sampled = false;       ///< run only as many blocks of a grid as predict counters and time
   bool lines = false;         ///< as DeviceOptions has it
   bool machine_code = false;  ///< likewise
+  TimeFrom time_from = TimeFrom::ptx;                 ///< likewise
   std::uint64_t instruction_budget = 20'000'000'000;  ///< these three as DeviceOptions have them
   double warp_limit_us = 0;
   bool bounds_long_launches = false;

@@ -32,6 +32,14 @@ KernelRecord record_of(const LoadedKernel& kernel, const LaunchShape& shape) {
   return record;
 }
 
+/// Memory of the host may make a launch longer: its instructions share that as they share the rest.
+void stretch(std::vector<InstructionCost>& costs, const TimeBreakdown& time) {
+  double sum = 0;
+  for (const InstructionCost& cost : costs) sum += cost.time.time_us;
+  if (sum <= 0) return;
+  for (InstructionCost& cost : costs) cost.time.time_us *= (time.total_us - time.launch_us) / sum;
+}
+
 /// A launch behind one that was cut short: its inputs are not there.
 LaunchResult not_run(const KernelInfo& kernel) {
   LaunchResult result;
@@ -74,7 +82,8 @@ Launches::Launches(const Parts& parts)
     : parts_(parts),
       l2_memory_(L2Cache::storage(
           static_cast<std::uint64_t>(std::max<std::int64_t>(parts.gpu.l2_bytes, 0)))),
-      heap_(parts.memory) {}
+      heap_(parts.memory),
+      launch_times_(parts.options) {}
 
 CudaError Launches::check(const protocol::LaunchMessage& message, std::size_t parameter_bytes) {
   const LoadedKernel* const found = parts_.modules.find_kernel(message.module, message.kernel);
@@ -200,7 +209,7 @@ EngineOptions Launches::options_on(std::uint64_t stream) {
           .secret = secret_,
           .sectors = parts_.streams.watches(stream) || parts_.memory.shares_memory(),
           .places = parts_.streams.wants_places(),
-          .first_accesses = options.lines,
+          .first_accesses = options.lines || options.time_from == TimeFrom::machine_code,
           .sampled = options.sampled,
           .l2_memory = &l2_memory_,
           .observer = observer_};
@@ -293,8 +302,7 @@ void Launches::tell(const LoadedKernel& kernel, const LaunchResult& result) {
 
 /// What the source lines of the launch cost.
 void Launches::tell_lines(const LoadedKernel& kernel, const LaunchResult& result,
-                          const model::Work& work, const PredictedTime& predicted,
-                          KernelRecord& record) {
+                          const LaunchTime& time, KernelRecord& record) {
   record.line_table = parts_.log.table_like(record);
   if (record.line_table != 0 || !parts_.log.has_room_for_lines()) return;
   LineTable table{.kernel = record.name,
@@ -303,10 +311,7 @@ void Launches::tell_lines(const LoadedKernel& kernel, const LaunchResult& result
                   .time_us = record.time.total_us,
                   .lines = line_records({.kernel = *kernel.info,
                                          .ptx = *kernel.ptx,
-                                         .work = work,
-                                         .predicted = predicted,
-                                         .busy_us = record.time.total_us - record.time.launch_us,
-                                         .accesses = result.accesses,
+                                         .costs = time.costs,
                                          .first_accesses = result.first_accesses})};
   if (!table.lines.empty()) record.line_table = parts_.log.add(std::move(table));
 }
@@ -326,33 +331,35 @@ void Launches::finish(const LoadedKernel& kernel, const protocol::LaunchMessage&
   record.occupancy_limiter = resident.limiter;
   record.theoretical_occupancy = resident.fraction;
   record.counters = result.counters;
-  const ExecutedProgram program{kernel.info->instructions, result.executed, result.balance,
-                                kernel.spills, result.loads};
   const LaunchShape timed = timed_shape(shape, result);
   const model::Work work = model::gather(record.counters, timed, {}, parts_.gpu);
   add_spills(kernel.spills, result.executed, kernel.spilled_bytes,
              work.blocks * work.warps_per_block, record.counters);
   add_local_traffic(model::local_shares(work), record.counters);
-  const model::Work timed_work = model::gather(record.counters, timed, program, timed_gpu);
-  const PredictedTime predicted = predict(timed_work);
-  record.time = predicted.time;
+  LaunchTime time = launch_times_.of({.kernel = kernel,
+                                      .result = result,
+                                      .shape = timed,
+                                      .counters = record.counters,
+                                      .gpu = timed_gpu});
+  record.time = time.predicted.time;
+  record.machine_code = time.machine_code;
+  record.counters = std::move(time.counters);
   record.time.wave_quantisation = wave_quantisation(shape, timed_gpu);
   add_host_traffic(host, timed_gpu, record.time);
-  if (parts_.options.machine_code) record.machine_code = machine_code_.of(kernel, result);
-  if (parts_.options.lines) tell_lines(kernel, result, timed_work, predicted, record);
+  stretch(time.costs, record.time);
+  if (parts_.options.lines) tell_lines(kernel, result, time, record);
   if (host.pinned_bytes + host.managed_bytes > 0) parts_.streams.forget_host_sources();
   record.failed = result.status != LaunchStatus::ok;
   record.sampled = result.sampled_blocks != 0;
   record.at_least = result.at_least;
   record.sampled_blocks = result.at_least ? result.bounded_blocks : result.sampled_blocks;
-  const double device_us = device_time_us(record.counters, timed, program, timed_gpu);
   // What is known of a launch that was cut short is less than it does: nothing may come of that.
   const UnorderedWork::Places places = result.at_least
                                            ? std::make_shared<const TouchedPlaces>()
                                            : with_constants(result.places, *kernel.info);
   const Picoseconds start = parts_.streams.issue(
       message.stream, Timeline::Engine::compute, picoseconds(record.time.total_us), places,
-      device_share(shape, record.time, device_us, parts_.gpu));
+      device_share(shape, record.time, time.device_us, parts_.gpu));
   record.start_us = microseconds(start);
   record.stream = parts_.timeline.stream_number(message.stream);
   parts_.log.add(std::move(record));
@@ -377,7 +384,7 @@ void Launches::forget_all() {
   heap_.reset();
   stack_bytes_ = kDefaultStackBytes;
   known_launches_ = {};
-  machine_code_.forget_all();
+  launch_times_.forget_all();
   launch_choices_.forget_all();
   output_.clear();
 }

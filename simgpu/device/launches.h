@@ -17,8 +17,8 @@
 #include "simgpu/device/host_traffic.h"
 #include "simgpu/device/known_launches.h"
 #include "simgpu/device/launch_choices.h"
+#include "simgpu/device/launch_time.h"
 #include "simgpu/device/loaded_modules.h"
-#include "simgpu/device/machine_code_record.h"
 #include "simgpu/device/protocol.h"
 #include "simgpu/device/since_mark.h"
 #include "simgpu/device/streams.h"
@@ -95,8 +95,8 @@ class Launches {
   void finish(const LoadedKernel& kernel, const protocol::LaunchMessage& message,
               const LaunchResult& result, const HostTraffic& host);
   void tell(const LoadedKernel& kernel, const LaunchResult& result);
-  void tell_lines(const LoadedKernel& kernel, const LaunchResult& result, const model::Work& work,
-                  const PredictedTime& predicted, KernelRecord& record);
+  void tell_lines(const LoadedKernel& kernel, const LaunchResult& result, const LaunchTime& time,
+                  KernelRecord& record);
 
   const Parts parts_;
   SectorCache l2_memory_;
@@ -105,7 +105,7 @@ class Launches {
   std::uint64_t grid_workspace_ = 0;  ///< device address, once there was a cooperative launch
   std::uint64_t secret_ = 0;
   KnownLaunches known_launches_;
-  MachineCodeRecords machine_code_;
+  LaunchTimes launch_times_;
   LaunchChoices launch_choices_;
   std::uint64_t repeats_ = 0;
   StepObserver* observer_ = nullptr;

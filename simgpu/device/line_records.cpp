@@ -13,8 +13,6 @@
 #include "simgpu/device/kernel_names.h"
 #include "simgpu/exec/messages.h"
 #include "simgpu/memory/device_memory.h"
-#include "simgpu/model/instruction_demands.h"
-#include "simgpu/model/instruction_times.h"
 
 namespace simgpu {
 namespace {
@@ -134,43 +132,6 @@ AccessPicture picture_of(const FirstAccess& access) {
   return picture;
 }
 
-/// What instructions cost beside their time.
-class CountersOf {
- public:
-  explicit CountersOf(const LaunchOfLines& launch)
-      : launch_(launch),
-        l2_(model::l2_sectors(launch.work, launch.accesses)),
-        dram_(model::dram_bytes(launch.work, launch.accesses)) {}
-
-  LineCounters of(std::size_t i) const {
-    const InstructionInfo& instruction = launch_.work.program[i];
-    const ExecutionCount& executed = launch_.work.executed[i];
-    const AccessCounts accesses =
-        i < launch_.accesses.size() ? launch_.accesses[i] : AccessCounts{};
-    LineCounters counters{.requests = accesses.requests,
-                          .sectors = accesses.sectors,
-                          .asked_bytes = accesses.bytes,
-                          .l1_hit_sectors = accesses.l1_hits,
-                          .l2_sectors = whole(l2_[i]),
-                          .dram_bytes = whole(dram_.read[i] + dram_.written[i]),
-                          .bank_requests = accesses.bank_requests,
-                          .wavefronts = accesses.wavefronts,
-                          .bank_conflicts = accesses.conflicts};
-    if (!instruction.issues) return counters;
-    counters.warp_instructions = executed.warps;
-    counters.thread_instructions = executed.threads;
-    if (instruction.cls == InstructionClass::barrier) counters.barriers = executed.warps;
-    return counters;
-  }
-
- private:
-  static std::uint64_t whole(double count) { return static_cast<std::uint64_t>(count + 0.5); }
-
-  const LaunchOfLines& launch_;
-  const model::Demands l2_;
-  const model::DramBytes dram_;
-};
-
 /// A line while its instructions are put together.
 struct Growing {
   LineRecord record;
@@ -263,22 +224,18 @@ class RecordsOfLines {
 }  // namespace
 
 std::vector<LineRecord> line_records(const LaunchOfLines& launch) {
-  const std::size_t instructions = launch.work.program.size();
-  const bool has_places = std::ranges::any_of(
-      launch.work.program, [](const InstructionInfo& info) { return info.line != 0; });
+  const std::vector<InstructionInfo>& program = launch.kernel.instructions;
+  const bool has_places =
+      std::ranges::any_of(program, [](const InstructionInfo& info) { return info.line != 0; });
   if (!has_places) return {};
-  const std::vector<InstructionTime> times =
-      instruction_times(launch.work, launch.predicted, launch.busy_us, launch.accesses);
-  const CountersOf counters(launch);
   RecordsOfLines lines(launch);
   const MovedAccesses moved(launch.kernel);
   SourcePlace place;  // of the instruction before
-  for (std::size_t i = 0; i < instructions; ++i) {
+  for (std::size_t i = 0; i < std::min(program.size(), launch.costs.size()); ++i) {
     const auto index = static_cast<std::uint32_t>(i);
-    if (launch.work.program[i].line != 0) place = place_of(launch.kernel, moved.place_of(index));
-    if (launch.work.executed[i].warps == 0) continue;
-    if (times[i].time_us == 0 && !launch.work.program[i].issues) continue;
-    lines.add(i, place, times[i], counters.of(i));
+    if (program[i].line != 0) place = place_of(launch.kernel, moved.place_of(index));
+    const InstructionCost& cost = launch.costs[i];
+    if (!cost.is_nothing()) lines.add(i, place, cost.time, cost.counters);
   }
   return lines.take();
 }

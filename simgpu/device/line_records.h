@@ -6,12 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "simgpu/counters/access_counts.h"
 #include "simgpu/counters/first_access.h"
+#include "simgpu/device/instruction_costs.h"
 #include "simgpu/isa/kernel_info.h"
 #include "simgpu/line_record.h"
-#include "simgpu/model/time_model.h"
-#include "simgpu/model/work.h"
 
 namespace simgpu {
 
@@ -20,10 +18,7 @@ struct LaunchOfLines {
   const KernelInfo& kernel;
   /// The PTX whose lines InstructionInfo::ptx_line counts; empty: nobody has it.
   const std::string& ptx;
-  const model::Work& work;
-  const PredictedTime& predicted;
-  double busy_us = 0;  ///< the launch's time, but its overhead
-  const AccessCountsByPc& accesses;
+  std::span<const InstructionCost> costs;  ///< of the kernel's instructions
   const FirstAccesses& first_accesses;
 };
 

@@ -25,7 +25,7 @@ class LoadedModules {
  public:
   LoadedModules(const gpu_spec::GpuSpec& gpu, const DeviceOptions& options, DeviceMemory& memory,
                 ActivityLog& log)
-      : reader_{gpu, options.assembler, options.most_registers, options.machine_code},
+      : reader_{gpu, options.assembler, options.most_registers, options.reads_machine_code()},
         options_(options),
         memory_(memory),
         log_(log) {}

@@ -1,12 +1,11 @@
 #include "simgpu/device/machine_code_record.h"
 
-#include "simgpu/sass/alignment.h"
+#include "simgpu/sass/ptx_counts.h"
 
 namespace simgpu {
 namespace {
 
-MachineCodeRecord record_of(const sass::CutCode& code, const sass::PtxCounts& counts) {
-  const sass::Alignment alignment = sass::align(code.code, code.blocks, counts);
+MachineCodeRecord record_of(const sass::CutCode& code, const sass::Alignment& alignment) {
   std::uint64_t instructions = 0;
   for (const sass::BasicBlock& block : code.blocks) instructions += block.last - block.first;
   return {.instructions = instructions,
@@ -18,15 +17,18 @@ MachineCodeRecord record_of(const sass::CutCode& code, const sass::PtxCounts& co
 
 }  // namespace
 
-MachineCodeRecord MachineCodeRecords::of(const LoadedKernel& kernel, const LaunchResult& result) {
-  if (kernel.machine_code == nullptr) return {.why_not = "there is no machine code of it"};
+const MachineCodeRecords::Told& MachineCodeRecords::of(const LoadedKernel& kernel,
+                                                       const LaunchResult& result) {
+  if (kernel.machine_code == nullptr) return none_;
+  const sass::CutCode& code = *kernel.machine_code;
   Last& last = last_[kernel.machine_code];
   if (last.executed != result.executed) {
     last.executed = result.executed;
-    last.record = record_of(*kernel.machine_code,
-                            sass::count_lines(kernel.info->instructions, result.executed));
+    last.told.alignment = sass::align(
+        code.code, code.blocks, sass::count_lines(kernel.info->instructions, result.executed));
+    last.told.record = record_of(code, last.told.alignment);
   }
-  return last.record;
+  return last.told;
 }
 
 }  // namespace simgpu

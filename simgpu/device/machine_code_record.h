@@ -7,6 +7,7 @@
 #include "simgpu/device/loaded_kernel.h"
 #include "simgpu/exec/engine.h"
 #include "simgpu/report.h"
+#include "simgpu/sass/alignment.h"
 
 namespace simgpu {
 
@@ -14,16 +15,22 @@ namespace simgpu {
 /// PTX.
 class MachineCodeRecords {
  public:
-  MachineCodeRecord of(const LoadedKernel& kernel, const LaunchResult& result);
+  struct Told {
+    MachineCodeRecord record;
+    sass::Alignment alignment;
+  };
+  /// Valid until the next call.
+  const Told& of(const LoadedKernel& kernel, const LaunchResult& result);
   void forget_all() { last_.clear(); }
 
  private:
   /// Of each kernel the last launch: those that follow mostly execute the same.
   struct Last {
     std::vector<ExecutionCount> executed;
-    MachineCodeRecord record;
+    Told told;
   };
   std::map<std::shared_ptr<const sass::CutCode>, Last> last_;
+  const Told none_{.record = {.why_not = "there is no machine code of it"}, .alignment = {}};
 };
 
 }  // namespace simgpu

@@ -44,7 +44,7 @@ class MachineCodeRecordTest : public ::testing::Test {
 
 TEST_F(MachineCodeRecordTest, CountsWhatWarpsIssueOfMachineCode) {
   const LoadedKernel loaded = kernel(true);
-  const MachineCodeRecord record = records_.of(loaded, executed_by(loaded, 10));
+  const MachineCodeRecord record = records_.of(loaded, executed_by(loaded, 10)).record;
   EXPECT_THAT(record.why_not, IsEmpty());
   EXPECT_TRUE(record.aligned);
   EXPECT_GE(record.instructions, 4U);
@@ -53,14 +53,14 @@ TEST_F(MachineCodeRecordTest, CountsWhatWarpsIssueOfMachineCode) {
 
 TEST_F(MachineCodeRecordTest, IsOfEachLaunchOfAKernel) {
   const LoadedKernel loaded = kernel(true);
-  const double once = records_.of(loaded, executed_by(loaded, 1)).warp_instructions;
-  EXPECT_NEAR(records_.of(loaded, executed_by(loaded, 7)).warp_instructions, 7 * once, 0.01);
-  EXPECT_NEAR(records_.of(loaded, executed_by(loaded, 1)).warp_instructions, once, 0.01);
+  const double once = records_.of(loaded, executed_by(loaded, 1)).record.warp_instructions;
+  EXPECT_NEAR(records_.of(loaded, executed_by(loaded, 7)).record.warp_instructions, 7 * once, 0.01);
+  EXPECT_NEAR(records_.of(loaded, executed_by(loaded, 1)).record.warp_instructions, once, 0.01);
 }
 
 TEST_F(MachineCodeRecordTest, SaysThatThereIsNone) {
   const LoadedKernel loaded = kernel(false);
-  const MachineCodeRecord record = records_.of(loaded, executed_by(loaded, 1));
+  const MachineCodeRecord record = records_.of(loaded, executed_by(loaded, 1)).record;
   EXPECT_FALSE(record.aligned);
   EXPECT_THAT(record.why_not, HasSubstr("no machine code"));
 }

@@ -69,6 +69,10 @@ int main(int argc, char** argv) {
   app.add_flag("--lines", options.lines, "tell what the lines of the source cost");
   app.add_flag("--read-machine-code", options.machine_code,
                "tell how often the machine code of kernels is executed");
+  app.add_flag(
+      "--time-from-machine-code",
+      [&](std::int64_t) { options.time_from = simgpu::TimeFrom::machine_code; },
+      "tell times by machine code rather than PTX");
   app.add_option("--ptxas", assembler.command,
                  "ptxas and what runs it, a word each; without, registers are estimated")
       ->allow_extra_args(false);

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "simgpu/device/kernel_names.h"
 #include "simgpu/fatbin/fatbin.h"
 #include "simgpu/ptx/one_a_line.h"
 #include "simgpu/ptx/parser.h"

@@ -185,16 +185,16 @@ void note_first(const Lowered* in, Warp& warp, const LaneAddresses& addresses, u
                               .address = addresses});
 }
 
-void learn_shared(const Lowered* in, Warp& warp, const std::uint32_t* base, std::int64_t offset,
-                  unsigned bytes) {
+void learn_shared(const Lowered* in, Warp& warp, AccessKind kind, const std::uint32_t* base,
+                  std::int64_t offset, unsigned bytes) {
   SitePattern<std::uint32_t>& site = warp.block->sites.shared(in);
   site.learn(base, warp.mask, bytes);
   LaneAddresses addresses;
   add_offset(addresses, base, offset);
   if (warp.block->sites.lacks_first(in)) note_first(in, warp, addresses, bytes, true);
   const SharedWavefronts count =
-      shared_wavefronts({AccessKind::load, static_cast<std::uint8_t>(bytes), warp.index, in->index,
-                         warp.mask, &addresses, nullptr, false});
+      shared_wavefronts({kind, static_cast<std::uint8_t>(bytes), warp.index, in->index, warp.mask,
+                         &addresses, nullptr, false});
   site.wavefronts = count.wavefronts;
   site.ideal = count.ideal;
 }

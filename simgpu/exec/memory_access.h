@@ -52,8 +52,8 @@ void note_first(const Lowered* in, Warp& warp, const LaneAddresses& addresses, u
                 bool is_shared);
 
 /// Remembers the pattern of an access to shared memory at base + offset.
-void learn_shared(const Lowered* in, Warp& warp, const std::uint32_t* base, std::int64_t offset,
-                  unsigned bytes);
+void learn_shared(const Lowered* in, Warp& warp, AccessKind kind, const std::uint32_t* base,
+                  std::int64_t offset, unsigned bytes);
 
 /// In the option of a load with kIsStrong: L2 alone caches it (.cg, .cv), whatever it orders.
 inline constexpr std::uint8_t kSkipsL1 = 128;
@@ -75,7 +75,7 @@ inline Prepared<std::uint32_t> prepare_shared(const Lowered* in, Warp& warp,
   ThreadBlock& block = *warp.block;
   SitePattern<std::uint32_t>& site = block.sites.shared(in);
   if (!site.matches(base, warp.mask)) [[unlikely]]
-    learn_shared(in, warp, base, offset, kBytes);
+    learn_shared(in, warp, kKind, base, offset, kBytes);
   const std::uint32_t origin = base[site.first] + static_cast<std::uint32_t>(offset);
   const bool inside = static_cast<std::int64_t>(origin) + site.low >= 0 &&
                       static_cast<std::int64_t>(origin) + site.high <= block.memory.shared_bytes();

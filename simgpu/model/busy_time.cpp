@@ -2,6 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
+
+#include "simgpu/model/latency.h"
+#include "simgpu/model/warp_path.h"
 
 namespace simgpu::model {
 namespace {
@@ -25,6 +29,19 @@ Combined combine(double throughput, double latency, double sharpness = kSharpnes
   return {time * t / (t + l), time * l / (t + l)};
 }
 
+/// The share of a warp's time, by machine code, in which it waits for what DRAM serves: how much of
+/// its way grows longer when DRAM has much to do.
+double share_of_dram(const Work& work) {
+  if (work.control.empty()) return 1;
+  const std::vector<double> shares = waited_for(work, false);
+  double share = 0;
+  for (std::size_t i = 0; i < shares.size(); ++i) {
+    if (shares[i] == 0 || !loads_from_global(work.program[i].cls)) continue;
+    share += shares[i] * far_shares(i, work).from_dram;
+  }
+  return std::min(1.0, share);
+}
+
 /// How sharply DRAM's term prevails over the latency. Accesses wait for each other long before the
 /// bandwidth is reached, but nothing waits for a store: with as many reads as writes it is the
 /// GPU's number, with writes alone that of all other terms.
@@ -32,7 +49,7 @@ double dram_sharpness(const Work& work) {
   const auto read = static_cast<double>(work.counters.dram_read_bytes);
   const double all = read + static_cast<double>(work.counters.dram_write_bytes);
   if (all == 0) return kSharpness;
-  const double waited_for = std::min(1.0, 2 * read / all);
+  const double waited_for = std::min(1.0, 2 * read / all) * share_of_dram(work);
   return kSharpness - (kSharpness - work.gpu.dram_sharpness) * waited_for;
 }
 

@@ -24,6 +24,11 @@ struct BusyTime {
   /// What would overlap if warps did not keep each other waiting at barriers.
   double meetings = 0;
   double total() const { return throughput + dram + latency + meetings; }
+  /// Another time that is due to the same in the same proportion.
+  BusyTime scaled_to(double time) const {
+    const double factor = total() > 0 ? time / total() : 0;
+    return {throughput * factor, dram * factor, latency * factor, meetings * factor};
+  }
 };
 
 /// The time that throughput and latency take together.

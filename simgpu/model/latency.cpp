@@ -175,13 +175,17 @@ std::uint64_t rounds(const Work& work) {
   return (work.blocks_of_busiest_sm() + work.resident_blocks - 1) / work.resident_blocks;
 }
 
+double block_turnover(const Work& work) { return work.control.empty() ? 430 : 350; }
+
+double cycles_of_starts(const Work& work) {
+  return work.gpu.cycles_per_block * static_cast<double>(work.blocks_of_busiest_sm());
+}
+
 double latency_time(const Work& work, const BlockCycles& block) {
   const auto count = static_cast<double>(rounds(work));
   // The first blocks' start is part of the launch overhead.
-  const double all = block.mean * count + kBlockTurnover * (count - 1);
-  const double starts =
-      work.gpu.cycles_per_block * static_cast<double>(work.blocks_of_busiest_sm());
-  return work.microseconds(std::max({all, block.longest, starts}));
+  const double all = block.mean * count + block_turnover(work) * (count - 1);
+  return work.microseconds(std::max({all, block.longest, cycles_of_starts(work)}));
 }
 
 double loads_beyond_l1(const Work& work, double warps) {

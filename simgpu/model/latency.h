@@ -28,8 +28,12 @@ double latency_of(std::size_t instruction, const Work& work, const FarShares& fa
 
 /// Cycles from a block's end until the block in its place does its first instruction and beyond
 /// what its instructions take: D. Ernst's gpu-stream has 490 cycles for a round of blocks that only
-/// store on an A100, 450 on an H100, of which the model's own chain of instructions is some tens.
-inline constexpr double kBlockTurnover = 430;
+/// store on an A100, 450 on an H100. Of these the model's own chain of PTX is some tens; machine
+/// code, which has to fetch its indices and parameters first, takes a hundred.
+double block_turnover(const Work& work);
+
+/// Cycles that the busiest SM needs to start all of its blocks.
+double cycles_of_starts(const Work& work);
 
 /// Rounds in which the busiest SM works, `resident_blocks` blocks at a time.
 std::uint64_t rounds(const Work& work);

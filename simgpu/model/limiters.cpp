@@ -135,13 +135,14 @@ double fp64_time(const Work& work) {
   return pipe_time(work, InstructionClass::fp64, work.gpu.fp64_lanes_per_sm);
 }
 
+double fp16_lanes(const gpu_spec::GpuSpec& gpu) {
+  return peak(gpu, "fp16") / (4 * gpu.sm_count * gpu.clock_mhz * 1e6);
+}
+
 double fp16_time(const Work& work) {
-  // An instruction on a pair of halves is four operations a lane; one on a single half takes as
-  // long.
-  const double lanes = peak(work.gpu, "fp16") / (4 * work.gpu.sm_count * work.gpu.clock_mhz * 1e6);
   double instructions = work.warp_instructions(InstructionClass::fp16);
   if (has_slow_bf16(work.gpu)) instructions += bf16_instructions(work);
-  return pipe_time(work, {InstructionClass::fp16}, instructions, lanes);
+  return pipe_time(work, {InstructionClass::fp16}, instructions, fp16_lanes(work.gpu));
 }
 
 double integer_time(const Work& work) {

@@ -29,6 +29,9 @@ double issue_time(const Work& work);
 double fp32_time(const Work& work);
 double fp64_time(const Work& work);
 double fp16_time(const Work& work);
+/// An instruction on a pair of halves is four operations a lane; one on a single half takes as
+/// long.
+double fp16_lanes(const gpu_spec::GpuSpec& gpu);
 double integer_time(const Work& work);
 /// Sines, reciprocals, exponentials, and conversions between types, which share the
 /// special-function units.

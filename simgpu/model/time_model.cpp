@@ -1,10 +1,12 @@
 #include "simgpu/model/time_model.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "simgpu/model/busy_time.h"
 #include "simgpu/model/latency.h"
 #include "simgpu/model/limiters.h"
+#include "simgpu/model/sm_walk.h"
 #include "simgpu/model/warp_path.h"
 #include "simgpu/model/work.h"
 
@@ -23,6 +25,52 @@ double uneven_sms(model::Work work, double throughput) {
   return even > 0 ? std::max(1.0, throughput / even) : 1;
 }
 
+/// The ways of warps are known by their PTX. Machine code takes them in other cycles.
+model::BlockCycles cycles_of_block(const model::Work& work, double warp_cycles) {
+  if (work.by_ptx == nullptr) return model::block_cycles(work, warp_cycles);
+  const double by_ptx = model::warp_cycles(*work.by_ptx);
+  const model::BlockCycles block = model::block_cycles(*work.by_ptx, by_ptx);
+  if (by_ptx <= 0 || warp_cycles <= 0) return block;
+  const double ratio = warp_cycles / by_ptx;
+  return {block.mean * ratio, block.longest * ratio, std::min(1.0, block.stalled / ratio)};
+}
+
+/// Cycles of the busiest SM, whose blocks are walked side by side, by machine code. Where warps go
+/// different ways a block takes as much longer as its longest warp alone.
+std::optional<double> walked_cycles(const model::Work& work, double warp_cycles,
+                                    const model::BlockCycles& block) {
+  const std::uint64_t blocks = work.blocks_of_busiest_sm();
+  const std::uint64_t resident = std::min(work.resident_blocks, blocks);
+  const std::uint64_t rounds = blocks / resident, rest = blocks % resident;
+  const std::optional<double> round = model::cycles_of_blocks(work, resident);
+  const std::optional<double> last =
+      rest == 0 ? std::optional(0.0) : model::cycles_of_blocks(work, rest);
+  if (!round || !last) return std::nullopt;
+  const auto all_rounds = static_cast<double>(rounds + (rest == 0 ? 0 : 1));
+  const double longer = std::max(0.0, block.mean - warp_cycles);
+  const double cycles = static_cast<double>(rounds) * *round + *last + all_rounds * longer +
+                        (all_rounds - 1) * model::block_turnover(work);
+  return std::max({cycles, block.longest, model::cycles_of_starts(work)});
+}
+
+bool lies_beside_sms(Limiter limiter) {
+  return limiter == Limiter::l2 || limiter == Limiter::dram || limiter == Limiter::atomics;
+}
+
+/// The time by machine code. What the SMs have in common holds up what they do by themselves; that
+/// their own units keep warps waiting is in their cycles.
+std::optional<double> walked_time(const model::Work& work, const LimiterTimes& terms,
+                                  double warp_cycles, const model::BlockCycles& block) {
+  if (work.control.empty()) return std::nullopt;
+  const std::optional<double> cycles = walked_cycles(work, warp_cycles, block);
+  if (!cycles) return std::nullopt;
+  LimiterTimes beside = terms, within = terms;
+  for (auto& [term, time] : beside) time = lies_beside_sms(term) ? time : 0;
+  for (auto& [term, time] : within) time = lies_beside_sms(term) ? 0 : time;
+  const double together = model::busy_time(work, beside, 0, work.microseconds(*cycles)).total();
+  return std::max(model::largest_of(within), together);
+}
+
 }  // namespace
 
 TimeBreakdown predict_time(const KernelCounters& counters, const LaunchShape& shape,
@@ -37,7 +85,7 @@ PredictedTime predict(const model::Work& work) {
   time.terms = model::limiters(work);
   const double throughput = model::largest_of(time.terms);
   const double cycles = model::warp_cycles(work);
-  const model::BlockCycles block = model::block_cycles(work, cycles);
+  const model::BlockCycles block = cycles_of_block(work, cycles);
   const double latency = model::latency_time(work, block);
   const double serial = model::serial_part(work, throughput, block.stalled);
   time.terms[Limiter::latency] = latency;
@@ -46,6 +94,9 @@ PredictedTime predict(const model::Work& work) {
   time.wave_quantisation = work.busiest_share(0) * gpu.sm_count;
   time.launch_us = gpu.launch_overhead_us;
   predicted.busy = model::busy_time(work, time.terms, serial, latency);
+  if (const std::optional<double> walked = walked_time(work, time.terms, cycles, block)) {
+    predicted.busy = predicted.busy.scaled_to(*walked);
+  }
   predicted.waits_for_longest_block =
       block.longest > block.mean * static_cast<double>(model::rounds(work));
   const double busy = predicted.busy.total();
@@ -75,7 +126,7 @@ double device_time_us(const KernelCounters& counters, const LaunchShape& shape,
   const double cycles = model::warp_cycles(work);
   const double starts =
       gpu.cycles_per_block * static_cast<double>(work.blocks) / static_cast<double>(gpu.sm_count);
-  const model::BlockCycles block = model::block_cycles(work, cycles);
+  const model::BlockCycles block = cycles_of_block(work, cycles);
   const double latency = work.microseconds(std::max(block.mean * rounds, starts));
   const double serial = model::serial_part(work, throughput, block.stalled);
   return model::busy_time(work, terms, serial, latency).total();

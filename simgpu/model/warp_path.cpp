@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "simgpu/model/issue_clock.h"
 #include "simgpu/model/latency.h"
 #include "simgpu/model/loop_nest.h"
 #include "simgpu/model/meetings.h"
@@ -18,14 +19,15 @@
 namespace simgpu::model {
 namespace {
 
-/// Leads a warp through the steps.
+/// Leads a warp through the steps. @tparam Clock WarpClock or IssueClock
+template <class Clock>
 class Walk {
  public:
   explicit Walk(const Work& work, WaitTrace* trace = nullptr) : warp_(work, trace) {}
 
   void follow(const Step& step) {
     constexpr double kRounding = 1e-3;
-    const WarpClock::Moment begin = warp_.moment();
+    const typename Clock::Moment begin = warp_.moment();
     const double part = warp_.part();
     if (step.times < 1 - kRounding) warp_.enter_part(part * step.times);
     turn(step);
@@ -45,7 +47,7 @@ class Walk {
     if (step.waits) {
       for (int i = 0; i < turns; ++i) turn(step);
     }
-    const WarpClock::Moment last = warp_.moment();
+    const typename Clock::Moment last = warp_.moment();
     for (int i = 0; i < turns; ++i) turn(step);
     const double cycles = (warp_.now() - last.time) / turns;
     const Turn& known = turns_[&step] = {cycles, warp_.charges_since(last)};
@@ -57,7 +59,7 @@ class Walk {
  private:
   void turn(const Step& step) {
     if (step.body.empty()) {
-      const WarpClock::Moment begin = warp_.moment();
+      const typename Clock::Moment begin = warp_.moment();
       warp_.run(step.code);
       if (step.drains) warp_.drain(begin);
       return;
@@ -65,7 +67,7 @@ class Walk {
     for (const Step& inner : step.body) follow(inner);
   }
 
-  WarpClock warp_;
+  Clock warp_;
   struct Turn {
     double cycles = 0;
     std::vector<WaitTrace::Charge> charges;
@@ -73,14 +75,21 @@ class Walk {
   std::unordered_map<const Step*, Turn> turns_;  // of a loop that follows itself
 };
 
+template <class Clock>
+double cycles_by(const Work& work, const std::vector<Step>& steps, WaitTrace* trace) {
+  Walk<Clock> walk(work, trace);
+  for (const Step& step : steps) walk.follow(step);
+  return walk.cycles();
+}
+
 /// Of the mean of `warps` warps, which sleep so long in all.
 double cycles_of(const Work& work, double warps, std::uint64_t slept_ns,
                  WaitTrace* trace = nullptr) {
   const std::vector<Step> steps = find_steps(work.program, work.executed, warps);
-  Walk walk(work, trace);
-  for (const Step& step : steps) walk.follow(step);
+  const double cycles = work.control.empty() ? cycles_by<WarpClock>(work, steps, trace)
+                                             : cycles_by<IssueClock>(work, steps, trace);
   const double slept_us = static_cast<double>(slept_ns) / 1e3 / warps;
-  return walk.cycles() + slept_us * work.gpu.clock_under_load_mhz();
+  return cycles + slept_us * work.gpu.clock_under_load_mhz();
 }
 
 /// What a warp does: the mean one of many, or those of a block that do most of everything.

@@ -5,9 +5,11 @@
 #include <functional>
 #include <span>
 
+#include "simgpu/counters/access_counts.h"
 #include "simgpu/counters/load_counts.h"
 #include "simgpu/exec/work_balance.h"
 #include "simgpu/isa/instruction_info.h"
+#include "simgpu/isa/issue_control.h"
 #include "simgpu/model/occupancy.h"
 #include "simgpu/model/spilling.h"
 #include "simgpu/report.h"
@@ -38,6 +40,13 @@ struct Work {
   WorkBalance balance;
   std::span<const InstructionSpills> spills = {};  ///< of each instruction, or none
   std::span<const LoadCounts> loads = {};          ///< likewise
+
+  /// Where `program` is machine code: when each instruction may start. Empty: it is PTX.
+  std::span<const IssueControl> control = {};
+  /// Where it is machine code: the same launch by its PTX, of which more is known.
+  const Work* by_ptx = nullptr;
+  /// Where it is machine code: what each instruction asks of memory.
+  std::span<const AccessCounts> accesses = {};
 
   std::uint64_t blocks = 1;  ///< of the grid
   std::uint64_t warps_per_block = 1;

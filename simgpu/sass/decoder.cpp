@@ -18,7 +18,7 @@ constexpr std::uint64_t bits(std::uint64_t word, unsigned first, unsigned count)
   return word >> first & ((std::uint64_t{1} << count) - 1);
 }
 
-Control control_of(std::uint64_t high) {
+IssueControl control_of(std::uint64_t high) {
   return {.stall_cycles = static_cast<unsigned>(bits(high, 41, 4)),
           .yields = bits(high, 45, 1) == 0,
           .write_barrier = static_cast<unsigned>(bits(high, 46, 3)),
@@ -62,6 +62,13 @@ unsigned access_bytes(std::uint64_t high) {
     default:
       return 0;
   }
+}
+
+/// DEPBAR.LE SB0, 0x2: the scoreboard, and how many of its operations may still be under way.
+std::optional<Instruction::Awaited> awaited(Word word) {
+  if (bits(word.low, 47, 1) == 0) return std::nullopt;
+  return Instruction::Awaited{.scoreboard = static_cast<unsigned>(bits(word.low, 44, 3)),
+                              .left = static_cast<unsigned>(bits(word.low, 38, 6))};
 }
 
 bool has_access_bytes(const Opcode& opcode) {
@@ -153,6 +160,7 @@ Instruction decode(Word word, unsigned capability, std::uint64_t address) {
   instruction.cls = opcode->cls;
   take_registers(word, opcode->registers, instruction);
   if (has_access_bytes(*opcode)) instruction.access_bytes = access_bytes(word.high);
+  if (opcode->name == "DEPBAR") instruction.awaited = awaited(word);
   take_flow(word, *opcode, capability, instruction);
   return instruction;
 }

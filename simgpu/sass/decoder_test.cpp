@@ -46,16 +46,16 @@ TEST(Decoder, ReadsStallCyclesAndScoreboards) {
   const Instruction load = decode({0x0000080402008981, 0x0080a2000c1e1900}, 80, 0xd0);
   EXPECT_EQ(load.name, "LDG");
   EXPECT_EQ(load.predicate, (Predicate{.index = 0, .negated = true}));
-  EXPECT_EQ(load.control, (Control{.stall_cycles = 1,
-                                   .yields = false,
-                                   .write_barrier = 2,
-                                   .read_barrier = 0,
-                                   .wait_mask = 1U << 3,
-                                   .reuse_mask = 0}));
+  EXPECT_EQ(load.control, (IssueControl{.stall_cycles = 1,
+                                        .yields = false,
+                                        .write_barrier = 2,
+                                        .read_barrier = 0,
+                                        .wait_mask = 1U << 3,
+                                        .reuse_mask = 0}));
   // FFMA R4, R4, R5, R0, which waits for a load
-  const Control waits = decode({0x0000000504047223, 0x004fe20000000000}, 80, 0).control;
+  const IssueControl waits = decode({0x0000000504047223, 0x004fe20000000000}, 80, 0).control;
   EXPECT_EQ(waits.wait_mask, 1U << 2);
-  EXPECT_EQ(waits.write_barrier, Control::kNoBarrier) << "arithmetic takes a known time";
+  EXPECT_EQ(waits.write_barrier, IssueControl::kNoBarrier) << "arithmetic takes a known time";
 }
 
 TEST(Decoder, KnowsHowWideAnAccessIs) {

@@ -9,24 +9,12 @@
 #include <vector>
 
 #include "simgpu/isa/instruction_info.h"
+#include "simgpu/isa/issue_control.h"
 
 /// Machine code as ptxas writes it for capabilities 7.5 to 9.0, as plain values.
 namespace simgpu::sass {
 
 inline constexpr std::uint64_t kInstructionBytes = 16;
-
-/// What ptxas tells the scheduler about an instruction: bits 105 to 125 of its word.
-struct Control {
-  static constexpr unsigned kNoBarrier = 7;
-
-  unsigned stall_cycles = 0;            ///< before the warp's next instruction may start, 0 to 15
-  bool yields = false;                  ///< the scheduler had better go on with another warp
-  unsigned write_barrier = kNoBarrier;  ///< scoreboard (0 to 5) that is released with the result
-  unsigned read_barrier = kNoBarrier;   ///< scoreboard that is released once operands are read
-  unsigned wait_mask = 0;               ///< scoreboards that have to be released before it starts
-  unsigned reuse_mask = 0;              ///< operands that are kept for the next instruction
-  bool operator==(const Control&) const = default;
-};
 
 /// The condition under which lanes execute an instruction.
 struct Predicate {
@@ -66,7 +54,14 @@ struct Instruction {
   std::uint8_t writes = kNoRegister;
   std::array<std::uint8_t, 3> reads{kNoRegister, kNoRegister, kNoRegister};
   unsigned access_bytes = 0;  ///< of each lane, of a load or store; 0: none, or not known
-  Control control;
+  IssueControl control;
+  /// Of DEPBAR.LE: it waits until at most `left` of what the scoreboard counts is under way.
+  struct Awaited {
+    unsigned scoreboard = 0;
+    unsigned left = 0;
+    bool operator==(const Awaited&) const = default;
+  };
+  std::optional<Awaited> awaited = {};
   Flow flow = Flow::next;
   /// Not all lanes that execute it need to leave by `flow`: because of its predicate, of a second
   /// one, or of what other lanes do (BRA.DIV).

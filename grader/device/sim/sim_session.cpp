@@ -92,6 +92,8 @@ void SimSession::start_device() {
        .checkers = checkers,
        .sampled = request_.sampled,
        .lines = request_.timed,
+       .time_from = request_.timed || request_.sampled ? simgpu::TimeFrom::machine_code
+                                                       : simgpu::TimeFrom::ptx,
        .instruction_budget = instruction_budget(request_, checkers),
        .warp_limit_us = warp_limit_us(request_),
        .bounds_long_launches = request_.timed || vast,

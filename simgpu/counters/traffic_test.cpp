@@ -110,8 +110,25 @@ TEST(LoadsByInstruction, AreToldOfAtomicsAsFarAsL2Goes) {
              {atomics(0).by(0, kAtomic), atomics(0).by(0, kAtomic), atomics(4096).by(0, kAtomic)});
   launch.finish();
   EXPECT_EQ(launch.loads_of(kAtomic).at_l2, 3U);
-  EXPECT_EQ(launch.loads_of(kAtomic).from_dram, 2U);
+  EXPECT_EQ(launch.loads_of(kAtomic).from_dram, 3U)
+      << "the second comes while its line is under way, and waits for DRAM like the first";
   EXPECT_EQ(launch.loads_of(kAtomic).beyond_l1, 0U) << "L1 has no part in them";
+}
+
+TEST(LoadsByInstruction, OfBlocksThatAskTogetherAllWaitForDram) {
+  constexpr std::uint32_t kRow = 7, kOther = 8;
+  const auto dram_loads = [&](std::uint64_t resident, std::vector<TestAccess> second) {
+    Launch launch(resident);
+    launch.run(0, {loads(0).by(0, kRow)});
+    launch.run(1, std::move(second));
+    launch.finish();
+    return launch.loads_of(kRow).from_dram;
+  };
+  EXPECT_EQ(dram_loads(2, {loads(0).by(0, kRow)}), 2U) << "the line is under way for both";
+  EXPECT_EQ(dram_loads(1, {loads(0).by(0, kRow)}), 1U) << "the second block begins later";
+  std::vector<TestAccess> late(40, loads(8192, 128).by(0, kOther));
+  late.push_back(loads(0).by(0, kRow));
+  EXPECT_EQ(dram_loads(2, late), 1U) << "the second asks when it has waited for others";
 }
 
 TEST(LoadsByInstruction, OfWhatTheirWarpHasHadFetchedAMomentAgoAreTold) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <map>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -38,11 +40,30 @@ class LaunchTimes {
     const gpu_spec::GpuSpec& gpu;
   };
   LaunchTime of(const Launch& launch);
-  void forget_all() { machine_code_.forget_all(); }
+  void forget_all() {
+    machine_code_.forget_all();
+    last_.clear();
+  }
 
  private:
+  LaunchTime tell(const Launch& launch);
+
+  /// Of each kernel the last launch: those that follow mostly do the same.
+  struct Last {
+    const gpu_spec::GpuSpec* gpu = nullptr;
+    LaunchShape shape;
+    KernelCounters counters;
+    std::vector<ExecutionCount> executed;
+    LoadCountsByPc loads;
+    AccessCountsByPc accesses;
+    LaunchTime time;
+
+    bool is_like(const Launch& launch) const;
+  };
+
   const DeviceOptions& options_;
   MachineCodeRecords machine_code_;
+  std::map<std::shared_ptr<const sass::CutCode>, Last> last_;
 };
 
 }  // namespace simgpu

@@ -14,6 +14,7 @@ struct LaunchShape {
   unsigned registers_per_thread = 0;
   unsigned static_shared_bytes = 0;
   unsigned dynamic_shared_bytes = 0;
+  bool operator==(const LaunchShape&) const = default;
 };
 
 struct Occupancy {

@@ -276,7 +276,7 @@ class SmWalk {
 
 std::optional<double> cycles_of_blocks(const Work& work, std::uint64_t blocks) {
   // Of all warps together: the first is aimed at, since it takes some milliseconds.
-  constexpr double kEnough = 60'000, kTooMany = 600'000;
+  constexpr double kEnough = 60'000, kTooMany = 300'000;
   constexpr std::uint32_t kMostTurns = 24, kFewTurns = 8, kFewestTurns = 2;
   const auto warps = static_cast<double>(work.blocks * work.warps_per_block);
   const std::vector<Step> steps = find_steps(work.program, work.executed, warps);

@@ -346,7 +346,7 @@ TEST(LatencyTest, TheNextRoundsBlocksTakeTheirTimeToStart) {
     kernel.add(InstructionClass::fp32, {1}, {1}, 100);
     return kernel.on(spec).terms.at(Limiter::latency) * spec.clock_under_load_mhz();
   };
-  EXPECT_NEAR(latency(3 * 108) - 3 * latency(108), 2 * model::kBlockTurnover, 1e-6);
+  EXPECT_NEAR(latency(3 * 108) - 3 * latency(108), 2 * 430.0, 1e-6);
 }
 
 /// A product of 1024 x 1024 matrices on 32 x 32 threads (or fewer that compute more each), as

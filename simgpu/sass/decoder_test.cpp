@@ -103,5 +103,14 @@ TEST(Decoder, LeavesAnUnknownOpcodeWithoutAName) {
   EXPECT_EQ(unknown.opcode, 0x1FFU);
 }
 
+TEST(Decoder, TellsHowManyOfAScoreboardsOperationsAWaitLeaves) {
+  // DEPBAR.LE SB0, 0x2
+  const Instruction wait = decode({0x000080800000791a, 0x000fc80000000000}, 80, 0);
+  ASSERT_TRUE(wait.awaited);
+  EXPECT_EQ(wait.awaited->scoreboard, 0U);
+  EXPECT_EQ(wait.awaited->left, 2U);
+  EXPECT_FALSE(decode({0x00000000000079af, 0x000e280000000000}, 80, 0).awaited) << "LDGDEPBAR";
+}
+
 }  // namespace
 }  // namespace simgpu::sass

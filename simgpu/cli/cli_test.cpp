@@ -162,6 +162,22 @@ TEST(SimgpuCliTest, TheReportExplainsEachKernelsTime) {
   }
 }
 
+TEST(SimgpuCliTest, TimesGoByMachineCodeOrByPtx) {
+  const nlohmann::json by_default = kernels_of("--sample");
+  const nlohmann::json by_code = kernels_of("--sample --time-from machine-code");
+  const nlohmann::json by_ptx = kernels_of("--sample --time-from ptx");
+  ASSERT_TRUE(by_code[0].at("machine_code").at("aligned").get<bool>());
+  EXPECT_EQ(by_default[0].at("time_us"), by_code[0].at("time_us"));
+  EXPECT_NE(by_ptx[0].at("time_us"), by_code[0].at("time_us"));
+  EXPECT_EQ(by_ptx[1].at("time_us"), by_code[1].at("time_us")) << "cuBLAS has no machine code";
+}
+
+TEST(SimgpuCliTest, RefusesToTellTimesBySomethingElse) {
+  const Ran ran = simgpu("run --time-from sass -- /bin/true");
+  EXPECT_EQ(ran.code, 2);
+  EXPECT_THAT(ran.text, HasSubstr("--time-from: sass not in {machine-code,ptx}"));
+}
+
 TEST(SimgpuCliTest, ExplainsOnRequest) {
   const Ran ran = simgpu("run --explain -- '" ROOFLAB_BINARY_DIR "/cuda/vector_add'");
   EXPECT_EQ(ran.code, 0);

@@ -77,8 +77,11 @@ TEST(SlowLines, HaveTheTimeOfTheirLaunchTogether) {
 TEST(SlowLines, HaveTheCountersOfTheirLaunchTogether) {
   for (const json& kernel : report()["kernels"]) {
     SCOPED_TRACE(kernel["name"].get<std::string>());
-    EXPECT_EQ(sum_over_lines(kernel, "warp_instructions"),
-              counted(kernel, "smsp__inst_executed.sum"));
+    const json& code = kernel["machine_code"];
+    ASSERT_TRUE(code["aligned"].get<bool>()) << code["why_not"];
+    // Counts of machine code are those of the program's blocks, which need not be whole numbers.
+    EXPECT_NEAR(sum_over_lines(kernel, "warp_instructions"),
+                code["warp_instructions"].get<double>(), code["instructions"].get<double>());
     EXPECT_EQ(sum_over_lines(kernel, "sectors"),
               counted(kernel, "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum") +
                   counted(kernel, "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum") +

@@ -13,6 +13,7 @@ namespace {
 struct Attempt {
   Variant variant;
   std::vector<std::size_t> mutants;  ///< indexes
+  std::uint64_t most_blocks = 0;     ///< of its launches, in what it was tried on
 };
 
 class Search {
@@ -59,7 +60,8 @@ class Search {
   bool try_singles() {
     constexpr std::size_t kMostRight = 40;
     std::vector<Attempt> attempts;
-    for (const std::size_t i : in_order()) attempts.push_back({{mutants_[i].number}, {i}});
+    for (const std::size_t i : in_order())
+      attempts.push_back({.variant = {mutants_[i].number}, .mutants = {i}});
     const std::vector<Tried> tried = try_all(attempts);
     std::vector<Attempt> right;
     singles_.clear();
@@ -73,27 +75,56 @@ class Search {
     return tells || !result_.right.empty();
   }
 
-  /// Of those that are right once, the ones that always are.
-  void keep(std::vector<Attempt> attempts) {
-    const auto hold = [&](const Values& parameters, int draw) {
+  /// Calls all that has to be right, until nothing is left.
+  void hold(std::vector<Attempt>& attempts) const {
+    const auto once = [&](const Values& parameters, int draw) {
       if (attempts.empty()) return;
       std::vector<Variant> variants;
       for (const Attempt& attempt : attempts) variants.push_back(attempt.variant);
       const std::vector<Tried> tried = tools_.call(parameters, draw, variants);
       std::vector<Attempt> still;
       for (std::size_t i = 0; i < tried.size(); ++i) {
-        if (tried[i].is_right()) still.push_back(attempts[i]);
+        if (!tried[i].is_right()) continue;
+        Attempt& kept = still.emplace_back(std::move(attempts[i]));
+        kept.most_blocks = std::max(kept.most_blocks, tried[i].most_blocks);
       }
       attempts = std::move(still);
     };
-    hold(result_.parameters, 1);
-    for (const Values& parameters : tools_.cases) hold(parameters, 0);
+    once(result_.parameters, 1);
+    for (const Values& parameters : tools_.cases) once(parameters, 0);
+  }
+
+  /// Of those that are right once, the ones that always are.
+  void keep(std::vector<Attempt> attempts) {
+    hold(attempts);
     keep_best_elsewhere(attempts);
+    if (attempts.empty()) return;
+    const std::uint64_t blocks = most_blocks_of_itself();
     for (const Attempt& attempt : attempts) {
       RightMutant& right = result_.right.emplace_back();
       for (const std::size_t i : attempt.mutants) right.mutants.push_back(mutants_[i]);
       right.value = attempt.variant.value;
+      right.leaves_one_block = attempt.most_blocks == 1 && blocks > 1;
+      right.vanishes = attempt.mutants.size() == 1 && is_right_at_zero(right.mutants.front());
     }
+  }
+
+  std::uint64_t most_blocks_of_itself() const {
+    std::uint64_t most = itself_.most_blocks;
+    for (const Values& parameters : tools_.cases) {
+      for (const Tried& tried : tools_.call(parameters, 0, {Variant{}})) {
+        most = std::max(most, tried.most_blocks);
+      }
+    }
+    return most;
+  }
+
+  /// Whether a division explains no more than that its quotient is 0.
+  bool is_right_at_zero(const Mutant& mutant) const {
+    if (mutant.vanished == 0) return false;
+    std::vector<Attempt> zero{{.variant = {mutant.vanished}, .mutants = {}}};
+    hold(zero);
+    return !zero.empty();
   }
 
   /// Those that make the most of the other cases right. A number that is right for some cases alone
@@ -136,7 +167,8 @@ class Search {
     for (int round = 0; round < kRounds && !unknowns.empty() && result_.right.empty(); ++round) {
       std::vector<Attempt> attempts;
       for (const Unknown& unknown : unknowns) {
-        attempts.push_back({{mutants_[unknown.mutant].number, 0, unknown.now}, {unknown.mutant}});
+        attempts.push_back({.variant = {mutants_[unknown.mutant].number, 0, unknown.now},
+                            .mutants = {unknown.mutant}});
       }
       const std::vector<Tried> tried = try_all(attempts);
       std::vector<Unknown> next;
@@ -173,7 +205,8 @@ class Search {
       for (const auto& [second, ignored] : singles_) {
         const std::size_t one = first.mutants.front(), other = second.mutants.front();
         if (one == other) continue;
-        attempts.push_back({{mutants_[one].number, mutants_[other].number}, {one, other}});
+        attempts.push_back(
+            {.variant = {mutants_[one].number, mutants_[other].number}, .mutants = {one, other}});
       }
       const std::vector<Tried> tried = try_all(attempts);
       std::vector<Attempt> right;

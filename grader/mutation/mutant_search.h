@@ -20,6 +20,7 @@ struct Tried {
   /// How far off a certain one of them is, in its tolerance, with its sign: the same one in all
   /// calls of a problem.
   double error = 0;
+  std::uint64_t most_blocks = 0;  ///< of a launch; 0 without any
 
   bool is_right() const { return is_sound && wrong == 0; }
 };
@@ -42,8 +43,10 @@ struct SearchTools {
 
 /// Mutants that make everything right.
 struct RightMutant {
-  std::vector<Mutant> mutants;  ///< one, or two at once
-  double value = 0;             ///< of one that takes any
+  std::vector<Mutant> mutants;    ///< one, or two at once
+  double value = 0;               ///< of one that takes any
+  bool vanishes = false;          ///< as right is the variant in which what it divides is 0
+  bool leaves_one_block = false;  ///< of launches that have several without it
 };
 
 struct SearchResult {

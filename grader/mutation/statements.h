@@ -55,6 +55,7 @@ class StatementMutator {
   Edits edits_;
   MutantList mutants_;
   Scopes scopes_;
+  const TypeNames types_;
   std::size_t depth_ = 0;  ///< of statements in each other
   ExpressionMutator expressions_;
   std::vector<std::pair<std::size_t, std::string>> moved_;  ///< what goes before a token

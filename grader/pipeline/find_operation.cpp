@@ -51,7 +51,7 @@ struct RightResults {
   bool is_known() const { return !tensors.empty() || !results.empty(); }
 
   Tried judge(const VariantCall& call) {
-    Tried tried{.is_sound = call.is_sound};
+    Tried tried{.is_sound = call.is_sound, .most_blocks = call.most_blocks};
     if (!call.is_sound) return tried;
     if (!results.empty()) {
       judge_results(wrong_results(call.results, results), call.results, tried);

@@ -26,6 +26,14 @@ std::uint64_t warp_instructions(const simgpu::Activity& activity) {
   return sum;
 }
 
+std::uint64_t most_blocks(const simgpu::Activity& activity) {
+  std::uint64_t most = 0;
+  for (const simgpu::KernelRecord& kernel : activity.kernels) {
+    most = std::max(most, std::uint64_t{kernel.grid.x} * kernel.grid.y * kernel.grid.z);
+  }
+  return most;
+}
+
 /// @param first what the first call has done. Of the budget that is more than its instructions:
 ///              sectors of memory take time, too
 simgpu::protocol::VariantLimits limits_after(const RunRequest& request,
@@ -230,6 +238,7 @@ VariantCall VariantCalls::collect(const Problem& problem,
   simgpu::DeviceProcess& device = session_.device();
   const simgpu::Activity activity = device.collect();
   result.warp_instructions = warp_instructions(activity);
+  result.most_blocks = most_blocks(activity);
   const auto failure = std::ranges::find_if(activity.findings, is_error);
   if (failure != activity.findings.end()) result.failure_code = failure->code.text();
   result.is_sound = reply && reply->status == Reply::Status::returned &&

@@ -186,6 +186,19 @@ TEST(Judge, NamesTheBlockWhoseIndexOf32BitsWraps) {
             "y[2147483648]");
 }
 
+TEST(Judge, DoesNotBlameAnIndexThatWrapsForAnElementBehindTheEnd) {
+  RunOutcome outcome;
+  Finding finding = bounds();
+  finding.message = "This thread reads outside of memory";
+  finding.places = {{.space = simgpu::ArraySpace::global, .bytes = 1024, .offset = 1024}};
+  outcome.activity.findings = {finding};
+  outcome.activity.kernels.resize(1);
+  outcome.activity.kernels[0].grid = {3 << 20, 1, 1};
+  outcome.activity.kernels[0].failed = true;
+  const Diagnostic& story = judge_vast_outcome(outcome).diagnostics.at(0);
+  EXPECT_EQ(story.message.find("an index of 32 bits"), std::string::npos) << story.message;
+}
+
 TEST(Judge, DoesNotBlameAnIndexForWhatEndsAVastCaseOtherwise) {
   RunOutcome outcome;
   outcome.end = RunOutcome::End::not_implemented;

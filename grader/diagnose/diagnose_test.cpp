@@ -227,6 +227,13 @@ TEST_F(DiagnoseTest, ASwappedGridIsToldFromAMissingPartialTile) {
               ::testing::AllOf(HasSubstr("partial tile"), HasSubstr("x count the columns")));
 }
 
+TEST_F(DiagnoseTest, AFirstPartMayBeACopyThatCountsElements) {
+  EXPECT_THAT(unwritten_from(1, 1003, 1, 250, context_).help, HasSubstr("cudaMemcpy"));
+  EXPECT_THAT(unwritten_from(40, 30, 10, 30, context_).help, HasSubstr("cudaMemcpy"));
+  EXPECT_THAT(unwritten_from(40, 30, 11, 30, context_).help,
+              ::testing::Not(HasSubstr("cudaMemcpy")));
+}
+
 TEST_F(DiagnoseTest, AMapIsDrawnOnlyWhereThereIsSomethingToSee) {
   const Diagnostic some = explain_mismatch(check_of({1, 5}, {1, 2}, {1, 2}), {}, context_);
   EXPECT_THAT(some.pattern, ElementsAre(".x"));

@@ -352,6 +352,25 @@ TEST_F(DiagnoseTest, ALeadingDimensionIsThatOfATileOrThatOfCublas) {
   EXPECT_THAT(explain_finding(finding, context_, nullptr).help, HasSubstr("device memory"));
 }
 
+TEST_F(DiagnoseTest, ASizeThatNobodyMeansIsAVariableWithoutAValue) {
+  simgpu::Finding finding;
+  finding.code = "RL0201";
+  finding.detail = simgpu::FindingDetail::beyond_any_memory;
+  finding.name = "A";
+  const Diagnostic story = explain_finding(finding, context_, nullptr);
+  EXPECT_THAT(story.help, HasSubstr("captured it by reference"));
+  EXPECT_THAT(story.help, Not(HasSubstr("column-major")));
+}
+
+TEST_F(DiagnoseTest, AResultThatIsAddedToWantsAnotherBeta) {
+  simgpu::Finding finding;
+  finding.code = "RL0205";
+  finding.detail = simgpu::FindingDetail::result_added_to;
+  finding.name = "C";
+  const Diagnostic story = explain_finding(finding, context_, nullptr);
+  EXPECT_THAT(story.help, HasSubstr("with beta = 0"));
+}
+
 TEST_F(DiagnoseTest, TwoStoresToOnePlaceNeedNoOrderButOneOwner) {
   simgpu::Finding race;
   race.code = "RL0316";

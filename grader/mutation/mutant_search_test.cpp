@@ -19,22 +19,24 @@ struct PretendFile {
   std::function<double(const Variant&, std::int64_t size)> error;
   /// Of each launch.
   std::function<std::uint64_t(const Variant&)> blocks = [](const Variant&) { return 1; };
+  std::function<bool(const Variant&)> is_sound = [](const Variant&) { return true; };
 
   SearchTools tools() const {
     SearchTools tools;
     tools.candidates = {{{"size", std::int64_t{2}}}, {{"size", std::int64_t{8}}}};
     tools.cases = {{{"size", std::int64_t{8}}}};
-    tools.call = [this](const Values& parameters, int draw, const std::vector<Variant>& variants) {
+    tools.call = [this](const std::vector<Trial>& trials) {
       std::vector<Tried> tried;
-      for (const Variant& variant : variants) {
-        const double off =
-            error(variant, std::get<std::int64_t>(parameters.at("size"))) * (1 + draw);
+      for (const auto& [parameters, draw, variant] : trials) {
+        const std::int64_t size = std::get<std::int64_t>(parameters.at("size"));
+        const double off = error(variant, size) * (1 + draw);
         const bool is_right = std::abs(off) < 1e-6;
         const auto wrong = static_cast<std::uint64_t>(std::ceil(std::abs(off)));
-        tried.push_back({.is_sound = true,
+        tried.push_back({.is_sound = is_sound(variant),
                          .wrong = is_right ? 0 : wrong,
                          .error = off,
-                         .most_blocks = blocks(variant)});
+                         .most_blocks = blocks(variant),
+                         .work = static_cast<double>(size)});
       }
       return tried;
     };
@@ -107,6 +109,48 @@ TEST(MutantSearch, FindsTwoMistakesOfWhichEachMakesSomeOfItWrong) {
   const OperationWords words = words_of(result, best_of(result), 1);
   EXPECT_THAT(words.message, ::testing::HasSubstr("line 12"));
   EXPECT_THAT(words.message, ::testing::HasSubstr("line 14"));
+}
+
+TEST(MutantSearch, FindsTheSameSlipAtTwoPlacesOfALine) {
+  PretendFile file{{mutant(1, MutantKind::comparison, 3), mutant(17, MutantKind::comparison, 3),
+                    mutant(33, MutantKind::comparison, 4)},
+                   [](const Variant&, std::int64_t) { return 0; }};
+  file.is_sound = [](const Variant& variant) { return variant.first == 1 && variant.second == 17; };
+  const SearchResult result = find_right_mutants(file.mutants, file.tools());
+  ASSERT_EQ(result.right.size(), 1u);
+  EXPECT_EQ(result.right.front().mutants.size(), 2u);
+  EXPECT_EQ(words_of(result, best_of(result), 1).message,
+            "with `<=` in place of both `<`, nothing goes wrong");
+}
+
+TEST(MutantSearch, FindsTheMistakeBehindOneThatEndsTheCall) {
+  std::vector<Mutant> mutants;
+  for (int i = 1; i <= 5; ++i) mutants.push_back(mutant(i, MutantKind::comparison, 10u + i));
+  const auto has = [](const Variant& variant, int n) {
+    return variant.first == n || variant.second == n;
+  };
+  PretendFile file{mutants,
+                   [&](const Variant& variant, std::int64_t) { return has(variant, 4) ? 0 : 7; }};
+  file.is_sound = [&](const Variant& variant) { return has(variant, 2); };
+  const SearchResult result = find_right_mutants(file.mutants, file.tools());
+  ASSERT_FALSE(result.right.empty());
+  EXPECT_EQ(result.right.front().mutants.size(), 2u);
+}
+
+TEST(MutantSearch, TakesASmallerProblemWhereAllMutantsWouldTakeTooMuchWork) {
+  const PretendFile file{
+      {mutant(1, MutantKind::comparison, 3)},
+      [](const Variant& variant, std::int64_t) { return variant.first == 1 ? 0 : 7; }};
+  SearchTools tools = file.tools();
+  tools.candidates = {{{"size", std::int64_t{64}}}};
+  tools.smaller = [](const Values& parameters) -> std::vector<Values> {
+    const std::int64_t size = std::get<std::int64_t>(parameters.at("size"));
+    return {{{"size", size / 2}}};
+  };
+  tools.most_work = 100;
+  const SearchResult result = find_right_mutants(file.mutants, tools);
+  EXPECT_EQ(std::get<std::int64_t>(result.parameters.at("size")), 8);
+  EXPECT_EQ(result.right.size(), 1u);
 }
 
 TEST(MutantSearch, ManyPlacesAreNoCause) {
@@ -190,6 +234,16 @@ TEST(MutantWords, WhatLeavesOneBlockIsToldOnlyIfNothingElseIsRight) {
   const std::vector<RightMutant> best = best_of(result);
   ASSERT_EQ(best.size(), 1u);
   EXPECT_EQ(best.front().mutants.front().line, 5u);
+}
+
+TEST(MutantWords, OfAnAccessComeFromItsLineIfOneIsRightThere) {
+  const PretendFile file{
+      {mutant(1, MutantKind::number, 3), mutant(2, MutantKind::left_out, 5)},
+      [](const Variant& variant, std::int64_t) { return variant.first != 0 ? 0 : 7; }};
+  const SearchResult result = find_right_mutants(file.mutants, file.tools());
+  EXPECT_EQ(words_of(result, best_of(result), 1).line, 3u);
+  EXPECT_EQ(words_of(result, best_of(result, 5), 1).line, 5u);
+  EXPECT_EQ(words_of(result, best_of(result, 9), 1).line, 3u);
 }
 
 TEST(MutantWords, OfADivisorThatIsRightSinceItsQuotientIsZeroTellTheZero) {

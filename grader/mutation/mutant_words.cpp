@@ -135,8 +135,14 @@ void tell_of(const RightMutant& right, bool is_alone, const std::string& outcome
   words.help = "the mistake is here, or in something that has to agree with this line: " +
                question_of(mutant.kind);
   words.label = change + ", it is right";
-  if (right.mutants.size() > 1) {
-    const Mutant& other = right.mutants.back();
+  const Mutant& other = right.mutants.back();
+  const bool is_pair = right.mutants.size() > 1;
+  if (is_pair && mutant.line == other.line && mutant.before == other.before &&
+      mutant.after == other.after) {
+    words.message = fmt::format("with {} in place of both `{}`, {}", quoted(mutant.after),
+                                mutant.before, outcome);
+    words.label = "with both changed it is right";
+  } else if (is_pair) {
     words.message = fmt::format("{} in line {} and {} in line {}, {}", change, mutant.line,
                                 change_of(other, right.value), other.line, outcome);
     words.label = "one of the two changes";
@@ -170,7 +176,7 @@ void tell_of(const RightMutant& right, bool is_alone, const std::string& outcome
 
 }  // namespace
 
-std::vector<RightMutant> best_of(const SearchResult& result) {
+std::vector<RightMutant> best_of(const SearchResult& result, std::uint32_t line) {
   const auto explains = [](const RightMutant& right) {
     return !right.vanishes && !right.leaves_one_block;
   };
@@ -179,6 +185,10 @@ std::vector<RightMutant> best_of(const SearchResult& result) {
   if (best.empty()) best = result.right;
   constexpr std::size_t kMostLines = 4;
   if (lines_of(best).size() > kMostLines) return {};
+  std::ranges::stable_partition(best, [line](const RightMutant& right) {
+    return std::ranges::any_of(right.mutants,
+                               [line](const Mutant& mutant) { return mutant.line == line; });
+  });
   return best;
 }
 

@@ -89,10 +89,12 @@ TEST(Mutants, ACountMayBeOfAnyWholeTypeThatTheFileNames) {
 
 TEST(Mutants, ACountMayLackAFactorThatIsUsedElsewhereInTheFunction) {
   const auto changes = changes_in(
-      "void f(int me) { int c = me; int d = c * width<T>; int e = d * VEC(T); g(d * h(c)); }");
+      "void f(int me) { int c = me; int d = c * width<T>; int e = d * VEC(T); "
+      "g(d * h(c), d * AT(c, d)); }");
   EXPECT_THAT(changes, Contains("me to * width<T>"));
   EXPECT_THAT(changes, Contains("me to * VEC(T)"));
   EXPECT_THAT(changes, Not(Contains(HasSubstr("to * h"))));
+  EXPECT_THAT(changes, Not(Contains(HasSubstr("to * AT"))));
 }
 
 TEST(Mutants, TheStepOfALoopMayBeThatOfAllBlocks) {

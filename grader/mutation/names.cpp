@@ -91,7 +91,8 @@ void ExpressionMutator::note_members(std::size_t first, std::size_t last) {
   }
 }
 
-/// `* kWidth<T>` and `* WIDTH(T)`: constants that depend on a type.
+/// `* kWidth<T>` and `* WIDTH(T)`: constants that depend on a type. What depends on a variable may
+/// not be known elsewhere.
 void ExpressionMutator::note_factors(std::size_t first, std::size_t last) {
   constexpr std::size_t kMost = 2;
   factors_.clear();
@@ -102,7 +103,10 @@ void ExpressionMutator::note_factors(std::size_t first, std::size_t last) {
     std::size_t behind = name + 1;
     if (code_.is(behind, "<")) {
       behind = behind_template_arguments(behind);
-    } else if (code_.is(behind, "(") && is_constant(code_.at(name).text)) {
+    } else if (code_.is(behind, "(") && is_constant(code_.at(name).text) &&
+               code_.partner(behind) == behind + 2 && code_.at(behind + 1).is_word() &&
+               std::isupper(static_cast<unsigned char>(code_.at(behind + 1).text.front())) != 0 &&
+               scopes_.find(code_.at(behind + 1).text) == nullptr) {
       behind = code_.partner(behind) + 1;
     }
     // Not a call, nor a comparison.

@@ -186,7 +186,8 @@ class CaseGrader {
     const bool is_found = is_about_accesses(judgement);
     if (!is_found && !lacks_a_cause(judgement)) return;
     if (std::exchange(has_looked_for_operation_, true)) return;
-    const std::optional<FoundCause> cause = runner_.find_operation(numbered, group, is_found);
+    const auto line = is_found ? std::optional(judgement.diagnostics.front().line) : std::nullopt;
+    const std::optional<FoundCause> cause = runner_.find_operation(numbered, group, line);
     if (!cause) return;
     if (!is_found) return tell(*cause, numbered, judgement);
     std::vector<std::string>& notes = judgement.diagnostics.front().notes;

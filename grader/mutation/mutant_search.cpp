@@ -78,13 +78,20 @@ class Search {
     }
   }
 
-  /// Those that explain best come first.
+  /// What a slip of the pen changes comes first, in case there is no time for all: names are fewer
+  /// than numbers, and mistaken more often.
+  static int rank_of(const Mutant& mutant) {
+    const bool is_name = mutant.kind == MutantKind::name || mutant.kind == MutantKind::exchange;
+    if (mutant.kind < MutantKind::number) return 0;
+    return is_name ? 1 : 2 + static_cast<int>(mutant.kind);
+  }
+
   std::vector<std::size_t> in_order() const {
     std::vector<std::size_t> order;
     for (std::size_t i = 0; i < mutants_.size(); ++i) {
       if (!mutants_[i].is_any_value) order.push_back(i);
     }
-    std::ranges::stable_sort(order, {}, [&](std::size_t i) { return mutants_[i].kind; });
+    std::ranges::stable_sort(order, {}, [&](std::size_t i) { return rank_of(mutants_[i]); });
     return order;
   }
 
@@ -124,6 +131,11 @@ class Search {
       singles_.emplace_back(attempts[i], tried[i]);
       if (tried[i].is_right()) right.push_back(attempts[i]);
     }
+    result_.was_cut_short = tried.size() < attempts.size();
+    // Those that explain best come first.
+    std::ranges::stable_sort(right, {}, [this](const Attempt& attempt) {
+      return mutants_[attempt.mutants.front()].kind;
+    });
     const bool tells = right.size() <= kMostRight;
     if (!tells) right.resize(kMostRight);
     keep(std::move(right));

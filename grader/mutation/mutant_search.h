@@ -64,6 +64,7 @@ struct SearchResult {
   std::size_t tried = 0;           ///< on the smallest problem
   Values parameters;               ///< of that problem
   bool was_sound = false;          ///< the file itself was, there, and its results were wrong
+  bool was_cut_short = false;      ///< there was no time for all single mutants
 };
 
 /// Tries single mutants, then other values of numbers, then two at once: the same change at two

@@ -312,12 +312,13 @@ class Search {
 
   /// Two mistakes: one mutant makes some of it right, and with another all of it is.
   void try_pairs() {
-    constexpr std::size_t kMostFirsts = 4;
+    // Where the file fails, most that comes to an end has only lost what fails.
+    const std::size_t most_firsts = itself_.is_sound ? 4 : 1;
     std::vector<std::pair<Attempt, Tried>> better;
     std::ranges::copy_if(singles_, std::back_inserter(better),
                          [this](const auto& single) { return is_better(single.second); });
     std::ranges::stable_sort(better, {}, [](const auto& single) { return single.second.wrong; });
-    if (better.size() > kMostFirsts) better.resize(kMostFirsts);
+    if (better.size() > most_firsts) better.resize(most_firsts);
     for (const auto& [first, tried_alone] : better) {
       std::vector<Attempt> attempts;
       for (const auto& [second, ignored] : singles_) {

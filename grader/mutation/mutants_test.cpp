@@ -169,6 +169,17 @@ TEST(Mutants, NumbersOfAPlaceFollowAMultipleOfSixteen) {
   EXPECT_GT(mutants.size(), 20u);
 }
 
+TEST(Mutants, LambdasThatSeeAllVariablesAreGoneThrough) {
+  const auto changes =
+      changes_in(in_function("auto fits = [&](int n) {\nconst int bytes = 3 * n;\nreturn bytes <= "
+                             "row;\n};\nout[0] = fits(2);"));
+  EXPECT_THAT(changes, Contains("3 to 3 + 1"));
+  EXPECT_THAT(changes, Contains("<= to <"));
+  EXPECT_THAT(changes, Contains("n to row"));
+  EXPECT_THAT(changes_in(in_function("auto f = [](int n) { return 3 * n; };")),
+              Not(Contains("3 to 3 + 1")));
+}
+
 TEST(Mutants, BrokenSourcesHaveNone) {
   for (const char* text : {"", "void f(", "}}}", "void f() { if (", "void f() { for (;", "(((",
                            "void f() { a <", "alignas", "void f() { alignas", "#line 7\nint x;"}) {

@@ -290,7 +290,8 @@ std::vector<ExpressionMutator::ReadName> ExpressionMutator::names_read(std::size
                                                                        std::size_t last) const {
   std::vector<ReadName> names;
   for (std::size_t i = first; i < last; ++i) {
-    if (!code_.at(i).is_word()) continue;
+    if (code_.is(i, "[") && !is_subscript(i)) i = behind_lambda(i);
+    if (i >= last || !code_.at(i).is_word()) continue;
     const bool is_part =
         i > first && (code_.is(i - 1, ".") || code_.is(i - 1, "->") || code_.is(i - 1, "::"));
     if (is_part) continue;

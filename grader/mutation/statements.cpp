@@ -131,6 +131,24 @@ void StatementMutator::block(std::size_t open) {
   scopes_.close();
 }
 
+void StatementMutator::lambdas(std::size_t first, std::size_t last) {
+  for (std::size_t i = first; i + 2 < last; ++i) {
+    const bool captures_all =
+        code_.is(i, "[") && (code_.is(i + 1, "&") || code_.is(i + 1, "=")) && code_.is(i + 2, "]");
+    if (!captures_all) continue;
+    const std::size_t open = i + 3;
+    if (!code_.is(open, "(")) continue;
+    std::size_t body = code_.partner(open) + 1;
+    if (code_.is(body, "mutable")) ++body;
+    if (!code_.is(body, "{") || code_.partner(body) >= last) continue;
+    scopes_.open();
+    declare_parameters(open);
+    block(body);
+    scopes_.close();
+    i = code_.partner(body);
+  }
+}
+
 /// The next semicolon that is not inside of something.
 std::size_t StatementMutator::end_of_statement(std::size_t first, std::size_t last) const {
   for (std::size_t i = first; i < last; ++i) {
@@ -180,6 +198,7 @@ StatementMutator::Statement StatementMutator::statement_at(std::size_t first, st
   if (is_one_of(token, kNotRun) || is_left_alone(first, end)) {
     return whole;
   }
+  lambdas(first, end);
   if (token.is("return") || token.is("throw")) {
     if (token.is("return")) value(first + 1, end);
     return whole;

@@ -34,6 +34,8 @@ class StatementMutator {
   void declare_parameters(std::size_t open);
 
   void block(std::size_t open);
+  /// Bodies of lambdas that see the function's variables.
+  void lambdas(std::size_t first, std::size_t last);
   Statement statement(std::size_t first, std::size_t last);
   Statement statement_at(std::size_t first, std::size_t last);
   std::size_t branch(std::size_t first, std::size_t last);

@@ -151,7 +151,8 @@ class MutantCalls {
     std::function<RightResults(const Values& parameters, int draw)> pose;
     std::function<RunRequest(const Problem&)> request;
   };
-  explicit MutantCalls(Tools tools) : tools_(std::move(tools)) {}
+  /// @param left work that they may take, of which they take theirs
+  MutantCalls(Tools tools, double& left) : tools_(std::move(tools)), left_(left) {}
 
   std::vector<Tried> operator()(const std::vector<mutation::Trial>& trials) {
     std::vector<RightResults*> right;
@@ -206,7 +207,8 @@ class MutantCalls {
 
   const Tools tools_;
   std::map<std::pair<std::string, int>, Known> known_;
-  double left_ = kOfAll, last_work_ = kOfACall;
+  double& left_;
+  double last_work_ = kOfACall;
 };
 
 }  // namespace
@@ -252,10 +254,11 @@ std::optional<FoundCause> CaseRunner::find_operation(const NumberedCase& numbere
   try {
     // Of an access first what its address depends on: fewer changes, and faster ones.
     mutation::SearchResult result;
+    double left = MutantCalls::kOfAll;
     for (const auto& skip : lines_to_skip(found)) {
       const auto built = build_mutants(scene_, skip);
       if (!built) continue;
-      result = try_mutants(*built, numbered, group, found.has_value());
+      result = try_mutants(*built, numbered, group, found.has_value(), left);
       if (!result.right.empty() || result.was_cut_short) break;
     }
     const std::vector<mutation::RightMutant> best = mutation::best_of(result, found.value_or(0));
@@ -289,7 +292,7 @@ std::vector<std::vector<std::uint32_t>> CaseRunner::lines_to_skip(
 mutation::SearchResult CaseRunner::try_mutants(const BuiltMutants& built,
                                                const NumberedCase& numbered,
                                                const std::vector<const CaseSpec*>& group,
-                                               bool checked) const {
+                                               bool checked, double& left) const {
   const bool is_values = scene_.task().kind == TaskKind::values;
   const auto pose = [&](const Values& parameters, int draw) {
     RightResults right;
@@ -310,7 +313,7 @@ mutation::SearchResult CaseRunner::try_mutants(const BuiltMutants& built,
     request.variants_checked = checked;
     return request;
   };
-  MutantCalls calls({scene_.tools.device, pose, request_for});
+  MutantCalls calls({scene_.tools.device, pose, request_for}, left);
   const auto own = std::ranges::find(scene_.built.files, scene_.task().file, &NamedFile::name);
   const mutation::Code code(own->submitted.text);
   mutation::SearchTools tools;
@@ -323,7 +326,7 @@ mutation::SearchResult CaseRunner::try_mutants(const BuiltMutants& built,
     tools.smaller = [&](const Values& parameters) { return domain.smaller(parameters); };
   }
   tools.call = [&](const std::vector<mutation::Trial>& trials) { return calls(trials); };
-  tools.most_work = MutantCalls::kOfAll;
+  tools.most_work = left;
   tools.value_of = [&](const std::string& name) { return mutation::value_of(name, code); };
   return mutation::find_right_mutants(built.mutants, tools);
 }

@@ -195,8 +195,9 @@ TEST(Judge, DoesNotBlameAnIndexThatWrapsForAnElementBehindTheEnd) {
   outcome.activity.kernels.resize(1);
   outcome.activity.kernels[0].grid = {3 << 20, 1, 1};
   outcome.activity.kernels[0].failed = true;
-  const Diagnostic& story = judge_vast_outcome(outcome).diagnostics.at(0);
-  EXPECT_EQ(story.message.find("an index of 32 bits"), std::string::npos) << story.message;
+  const Judgement judgement = judge_vast_outcome(outcome);
+  const std::string& message = judgement.diagnostics.at(0).message;
+  EXPECT_EQ(message.find("an index of 32 bits"), std::string::npos) << message;
 }
 
 TEST(Judge, DoesNotBlameAnIndexForWhatEndsAVastCaseOtherwise) {

@@ -118,7 +118,8 @@ class CaseRunner {
 
  private:
   mutation::SearchResult try_mutants(const BuiltMutants& built, const NumberedCase& numbered,
-                                     const std::vector<const CaseSpec*>& group, bool checked) const;
+                                     const std::vector<const CaseSpec*>& group, bool checked,
+                                     double& left) const;
   std::vector<std::vector<std::uint32_t>> lines_to_skip(std::optional<std::uint32_t> found) const;
   Values results_of_case(const Values& parameters) const;
   bool may_shrink(const CaseSpec& spec) const;

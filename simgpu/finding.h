@@ -88,6 +88,8 @@ enum class FindingDetail : std::uint8_t {
   // RL0201, of the place that is touched.
   past_end,         ///< of the nearest allocation
   far_from_memory,  ///< far from any allocation
+  // RL0202
+  past_dynamic_shared,  ///< of what the launch gives the block
   // RL0204
   tile,  ///< of a matrix for tensor cores
   // RL0304
@@ -102,8 +104,13 @@ enum class FindingDetail : std::uint8_t {
   operand_without_memory,  ///< no allocation is there
   operand_too_long,        ///< its allocation ends before it, or its columns do not lie right
   operand_unwritten,       ///< it is read before all of it has been written
+  result_added_to,         ///< likewise, for beta is not 0: it is where the result goes
+  // Of a library's call, a copy or a fill.
+  beyond_any_memory,  ///< its size is one that nobody means
 };
-inline constexpr FindingDetail kLastDetail = FindingDetail::operand_unwritten;
+inline constexpr FindingDetail kLastDetail = FindingDetail::beyond_any_memory;
+/// A size of so many bytes is more than any GPU has, and comes of a variable without a value.
+inline constexpr std::uint64_t kBeyondAnyGpu = std::uint64_t{1} << 38;
 
 /// What sort of work is issued to a stream.
 enum class StreamWork : std::uint8_t { kernel, library_call, copy, fill, release };

@@ -330,6 +330,7 @@ BatchSummary Batch::run(const Course& course, const BatchWork& work, Executor& e
   if (work.admit && !store_.pending().empty()) work.admit(settings_.device);
   const bool ended = run_gradings(store_, course, folder_, executor,
                                   {.sandbox = work.sandbox,
+                                   .causes = work.causes,
                                    .threads = work.threads,
                                    .limit_s = limit_of(course, work, settings_.device),
                                    .at_once = work.jobs},

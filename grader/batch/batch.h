@@ -73,6 +73,7 @@ struct BatchWork {
   unsigned threads = 1;             ///< of each
   double limit_s = 0;               ///< of a grading; 0: what its parts allow it at most
   bool sandbox = true;
+  std::string causes = "full";  ///< or "quick": how much each grading does to find causes
   std::map<std::string, std::string> code_titles = {};  ///< see OutputOptions
   /// Asked before anything is graded: throws where grades may not come from the device. May be
   /// empty.

@@ -27,7 +27,7 @@ void write_job(const std::filesystem::path& folder, const JobDescription& job,
   const nlohmann::ordered_json document{{"grading", job.grading},   {"part", job.part},
                                         {"device", job.device},     {"seed", text_of(job.seed)},
                                         {"students", job.students}, {"sandbox", job.sandbox},
-                                        {"threads", job.threads}};
+                                        {"causes", job.causes},     {"threads", job.threads}};
   write_file_atomically(folder / kJobFile, document.dump(2) + "\n");
 }
 
@@ -41,6 +41,7 @@ JobDescription read_job(const std::filesystem::path& folder) {
             .seed = seed_of(document.at("seed").get<std::string>()),
             .students = document.value("students", std::vector<std::string>()),
             .sandbox = document.at("sandbox").get<bool>(),
+            .causes = document.value("causes", std::string("full")),
             .threads = document.at("threads").get<unsigned>()};
   } catch (const nlohmann::json::exception& error) {
     throw BatchError(fmt::format("{} is no job of a batch: {}; run the batch again",

@@ -21,7 +21,8 @@ struct JobDescription {
   Seed seed;
   std::vector<std::string> students = {};  ///< see GradeRequest::students
   bool sandbox = true;
-  unsigned threads = 1;  ///< for builds and for a simulated GPU
+  std::string causes = "full";  ///< or "quick": see CauseSearch
+  unsigned threads = 1;         ///< for builds and for a simulated GPU
 };
 
 /// Where the files to be graded lie, in the layout of starter/.

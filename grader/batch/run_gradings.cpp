@@ -111,6 +111,7 @@ class GradingRunner {
                    .seed = grading.subject.seed,
                    .students = grading.subject.students,
                    .sandbox = options_.sandbox,
+                   .causes = options_.causes,
                    .threads = options_.threads},
                   store_.source(grading.subject.source));
       }

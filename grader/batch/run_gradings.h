@@ -11,9 +11,10 @@ namespace rooflab {
 
 struct RunOptions {
   bool sandbox = true;
-  unsigned threads = 1;  ///< of each worker
-  double limit_s = 0;    ///< for one grading
-  unsigned at_once = 1;  ///< gradings under way at a time, for telling how long it takes
+  std::string causes = "full";  ///< or "quick"
+  unsigned threads = 1;         ///< of each worker
+  double limit_s = 0;           ///< for one grading
+  unsigned at_once = 1;         ///< gradings under way at a time, for telling how long it takes
 };
 
 /// Makes every pending grading and keeps its result as soon as it is there. What its worker died

@@ -169,6 +169,7 @@ std::string command_that_goes_on(const BatchOptions& options) {
   for (const std::string& argument : options.executor_arguments) {
     command += " --executor-argument=" + quoted_word(argument);
   }
+  if (options.causes != "full") command += " --causes " + options.causes;
   if (!options.sandbox) command += " --no-sandbox";
   return command;
 }
@@ -233,6 +234,7 @@ int grade_class(const BatchOptions& options, const Installation& installation) {
                    .jobs = share.jobs > 0 ? share.jobs : processors(),
                    .threads = share.threads,
                    .sandbox = options.sandbox,
+                   .causes = options.causes,
                    .code_titles = read_code_titles(installation.handouts() / "errors"),
                    .admit = [&device](const std::string& id) { device.admit(id); }},
                   *executor, progress);
@@ -265,7 +267,8 @@ int grade_job(const std::string& folder, const Installation& installation) {
                           .seed = job.seed,
                           .students = job.students,
                           .solutions = installation.solutions(),
-                          .jobs = job.threads},
+                          .jobs = job.threads,
+                          .causes = job.causes == "quick" ? CauseSearch::quick : CauseSearch::full},
                          {.progress = [](const std::string&) {}}, nullptr, &revealed);
   result.submission = "the submission";
   auto texts = texts_in(sources_of(folder), grading.part());

@@ -159,6 +159,7 @@ TEST_F(CliTest, ErrorsRepeatNoControlCharacters) {
 }
 
 TEST_F(CliTest, UnusableCommandLinesExitWith2) {
+  expect_refusal({"--part", "7", "--causes", "some"}, 2, "see grader --help");
   expect_refusal({"--seed", "1"}, 2, "name a part, as in grader --part 1; see grader --help");
   expect_refusal({"--part", "one"}, 2, "see grader --help");
   expect_refusal({"--part", "-1"}, 2, "see grader --help");

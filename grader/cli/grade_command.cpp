@@ -313,7 +313,8 @@ class GradeCommand {
             .students = options_.student.empty() ? std::vector<std::string>()
                                                  : std::vector{options_.student},
             .solutions = installation_.solutions(),
-            .jobs = std::max(1U, std::thread::hardware_concurrency())};
+            .jobs = std::max(1U, std::thread::hardware_concurrency()),
+            .causes = options_.causes == "quick" ? CauseSearch::quick : CauseSearch::full};
   }
 
   const Options& options_;

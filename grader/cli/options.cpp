@@ -57,6 +57,15 @@ void add_student(CLI::App& app, std::string& student) {
       ->type_name("ID");
 }
 
+void add_causes(CLI::App& command, std::string& causes) {
+  command
+      .add_option("--causes", causes,
+                  "How much is tried to find out why a case fails: full, or quick for what the "
+                  "cases themselves show")
+      ->check(CLI::IsMember({"full", "quick"}))
+      ->capture_default_str();
+}
+
 void add_grade_options(CLI::App& app, Options& options, Flags& flags) {
   app.add_option("--part", options.part, "Number of the part to grade")
       ->check(CLI::Range(0, kLastPart));
@@ -76,6 +85,7 @@ void add_grade_options(CLI::App& app, Options& options, Flags& flags) {
   app.add_option("--explore", options.explore,
                  "Write the smallest failing public case as a page to step through, line by line");
   add_seed(app, options.seed, "Seed of the inputs, to replay a grade");
+  add_causes(app, options.causes);
   app.add_flag("--list", flags.list,
                "List the part's tasks, cases and questions, and grade nothing");
   const auto hint = [&](const std::string& group) {
@@ -149,6 +159,7 @@ void add_batch_options(CLI::App& command, BatchOptions& batch, Flags& flags) {
       ->allow_extra_args(false);
   command.add_flag("--leaderboard,!--no-leaderboard", batch.leaderboard,
                    "Show who is fastest, by name, or no longer");
+  add_causes(command, batch.causes);
   command.add_flag("--no-sandbox", flags.batch_no_sandbox,
                    "Run submissions with limits but without isolation");
 }

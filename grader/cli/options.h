@@ -24,6 +24,7 @@ struct BatchOptions {
   std::string executor = "local";
   std::vector<std::string> executor_arguments;  ///< for sbatch, or of the Kubernetes Job
   std::optional<Seed> seed;
+  std::string causes = "full";  ///< or "quick"
   std::vector<std::string> regrade;
   std::string replay;   ///< a student
   bool reveal = false;  ///< the hidden cases of the replay too
@@ -73,6 +74,7 @@ struct Options {
   std::string trace;
   std::string explore;  ///< a file for a failing case as a page to step through
   std::optional<Seed> seed;
+  std::string causes = "full";  ///< or "quick"
   std::string hint_group;  ///< hint: of which group, or the task itself; empty: what failed last
   bool watch = false;
   /// Keeps the run in the work log, with what is expected of it; empty where the log's file says

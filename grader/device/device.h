@@ -100,6 +100,7 @@ struct VariantCall {
   std::vector<std::vector<std::byte>> outputs = {};  ///< of every tensor, in order; of a sound call
   Values results = {};                               ///< of a sound call; untrusted
   std::uint64_t warp_instructions = 0;               ///< of all its launches
+  std::uint64_t most_blocks = 0;                     ///< of one launch; 0 without any
 };
 
 /// What a guest's run ended in.

@@ -70,10 +70,19 @@ std::size_t evidence_of(const TensorCheck& check, const KnownMistake& mistake);
 Diagnostic explain_mismatch(const TensorCheck& check, const std::vector<KnownMistake>& mistakes,
                             const DiagnoseContext& context);
 
-/// What blocks of a vast problem do where an index of 32 bits wraps.
+/// A launch with fewer threads than there are elements, each of which does the same few.
+struct ShortGrid {
+  std::uint64_t blocks = 0, threads = 0;  ///< threads of a block
+  std::uint64_t each = 0;                 ///< elements of a thread
+};
+
+/// What blocks of a vast problem leave out.
 struct WrappedIndex {
   std::string tensor;           ///< an output
   std::uint64_t unwritten = 0;  ///< its first element that no block writes; 0: not known
+  /// What is left out begins where a number of 32 bits wraps; else nothing is known of the cause.
+  bool wraps = false;
+  std::optional<ShortGrid> short_grid = {};
   std::optional<std::uint64_t> last_block = {};   ///< of the grid, where that is known to have run
   std::optional<std::uint64_t> last_writes = {};  ///< the first element that it writes
 };
@@ -86,6 +95,7 @@ Diagnostic explain_vast_unwritten(const WrappedIndex& wrapped, bool beyond_int,
 /// A block whose access is out of bounds.
 struct LostBlock {
   simgpu::Dim3 block, thread;
+  bool is_far = false;      ///< its access is so far outside as an index that wraps takes it
   std::string tensor;       ///< the output that it should write; empty where its share says nothing
   std::uint64_t share = 0;  ///< about the first element of it, where blocks follow each other
 };

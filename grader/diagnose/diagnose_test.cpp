@@ -227,6 +227,13 @@ TEST_F(DiagnoseTest, ASwappedGridIsToldFromAMissingPartialTile) {
               ::testing::AllOf(HasSubstr("partial tile"), HasSubstr("x count the columns")));
 }
 
+TEST_F(DiagnoseTest, AFirstPartMayBeACopyThatCountsElements) {
+  EXPECT_THAT(unwritten_from(1, 1003, 1, 250, context_).help, HasSubstr("cudaMemcpy"));
+  EXPECT_THAT(unwritten_from(40, 30, 10, 30, context_).help, HasSubstr("cudaMemcpy"));
+  EXPECT_THAT(unwritten_from(40, 30, 11, 30, context_).help,
+              ::testing::Not(HasSubstr("cudaMemcpy")));
+}
+
 TEST_F(DiagnoseTest, AMapIsDrawnOnlyWhereThereIsSomethingToSee) {
   const Diagnostic some = explain_mismatch(check_of({1, 5}, {1, 2}, {1, 2}), {}, context_);
   EXPECT_THAT(some.pattern, ElementsAre(".x"));
@@ -343,6 +350,25 @@ TEST_F(DiagnoseTest, ALeadingDimensionIsThatOfATileOrThatOfCublas) {
   EXPECT_THAT(story.notes, ::testing::Contains(HasSubstr("its A is your B")));
   finding.detail = simgpu::FindingDetail::operand_without_memory;
   EXPECT_THAT(explain_finding(finding, context_, nullptr).help, HasSubstr("device memory"));
+}
+
+TEST_F(DiagnoseTest, ASizeThatNobodyMeansIsAVariableWithoutAValue) {
+  simgpu::Finding finding;
+  finding.code = "RL0201";
+  finding.detail = simgpu::FindingDetail::beyond_any_memory;
+  finding.name = "A";
+  const Diagnostic story = explain_finding(finding, context_, nullptr);
+  EXPECT_THAT(story.help, HasSubstr("captured it by reference"));
+  EXPECT_THAT(story.help, Not(HasSubstr("column-major")));
+}
+
+TEST_F(DiagnoseTest, AResultThatIsAddedToWantsAnotherBeta) {
+  simgpu::Finding finding;
+  finding.code = "RL0205";
+  finding.detail = simgpu::FindingDetail::result_added_to;
+  finding.name = "C";
+  const Diagnostic story = explain_finding(finding, context_, nullptr);
+  EXPECT_THAT(story.help, HasSubstr("with beta = 0"));
 }
 
 TEST_F(DiagnoseTest, TwoStoresToOnePlaceNeedNoOrderButOneOwner) {

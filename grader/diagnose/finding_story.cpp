@@ -136,6 +136,11 @@ Advice advice_for(const simgpu::Finding& finding, const DiagnoseContext& context
           "is the pointer host memory, or was it never set? else look for an overflow in the "
           "index",
           note};
+    case past_dynamic_shared:
+      return {
+          "the third launch argument counts bytes: is it the number of elements times sizeof, and "
+          "are there as many elements as the kernel uses?",
+          note};
     case tile:
       return {
           "bring the tile to shared memory first, in rows that are padded by whole 16 bytes: 8 "
@@ -151,6 +156,17 @@ Advice advice_for(const simgpu::Finding& finding, const DiagnoseContext& context
           "to cuBLAS a matrix is column-major: its leading dimension is the distance between "
           "two columns, which is the length of a row of yours",
           note};
+    case result_added_to:
+      return {
+          "with beta = 0 cuBLAS writes the result and does not read it first; another beta is for "
+          "what an earlier call has left there",
+          ""};
+    case beyond_any_memory:
+      return {
+          "where does the size come from? Print it right before the call. It looks like a variable "
+          "that was never set, one that has ended before it is used (a lambda that captured it by "
+          "reference, a pointer to a local), or a product or difference that left its type",
+          ""};
     case none:
     case past_end:
     case operand_unwritten:

@@ -70,6 +70,17 @@ bool has_first_part_of_slices(const TensorCheck& missing) {
   return false;
 }
 
+/// Whether just the first part of an output is there, as much as fits into as many bytes as there
+/// are elements of 2 or 4 bytes.
+bool is_part_of_counted_elements(const TensorCheck& missing) {
+  if (!missing.index.empty()) return false;
+  const auto first =
+      static_cast<std::size_t>(std::ranges::find(missing.wrong, true) - missing.wrong.begin());
+  const std::size_t total = missing.wrong.size();
+  if (first == 0 || missing.wrong_count != total - first) return false;
+  return first == total / 2 || first == total / 4;
+}
+
 /// Whether a vector's first elements are there, as many as a block usually takes, and no others.
 bool has_first_block_alone(const TensorCheck& missing) {
   if (missing.shape.size() != 1 || !missing.index.empty()) return false;
@@ -94,6 +105,12 @@ const char* help_for_unwritten(const TensorCheck& missing) {
     return "of each slice exactly the first part is there: cudaMemcpy and its like count bytes, so "
            "multiply the elements by sizeof";
   }
+  const char* const counted =
+      "as much is there as a copy makes that is given elements for bytes: cudaMemcpy and "
+      "cudaMemset count bytes, so multiply the elements by sizeof. Else, does the grid count "
+      "vectors where each thread does a single element?";
+  const bool is_counted = is_part_of_counted_elements(missing);
+  if (is_counted && missing.shape.size() == 1 && !has_first_block_alone(missing)) return counted;
   if (has_first_block_alone(missing)) {
     return "as many elements are there as one block may take: does the next block start right "
            "behind them? Multiply blockIdx by what a block computes, which need not be blockDim";
@@ -103,7 +120,7 @@ const char* help_for_unwritten(const TensorCheck& missing) {
   if (!tail) return partial;
   const std::int64_t extent = missing.shape[tail->rows ? 0 : 1];
   const std::int64_t other = missing.shape[tail->rows ? 1 : 0];
-  if (!fits_swapped_grid(extent, other, tail->first)) return partial;
+  if (!fits_swapped_grid(extent, other, tail->first)) return is_counted ? counted : partial;
   if (fits_partial_tile(extent, tail->first)) {
     return "does the grid cover the last, partial tile, and does its x count the columns and its y "
            "the rows?";

@@ -52,8 +52,8 @@ const std::array<Operator, 11> kSignsAndObjects{{
      "Quotient",
      "*",
      MutantKind::arithmetic,
-     {"*", "the left side alone", "the sides exchanged", "the remainder, or the divisor twice",
-      "rounding up, or the divisor's root"}},
+     {"*", "the left side alone", "the sides exchanged", "the remainder", "rounding up",
+      "the divisor twice", "the root of the divisor"}},
     {"%", "*", "Remainder", "*", MutantKind::arithmetic, {"/", "the left side alone"}},
 }};
 
@@ -89,6 +89,10 @@ int MutantList::add(MutantKind kind, std::size_t place, std::string before, std:
 void MutantList::add_any_value(std::size_t place, std::string before) {
   add(MutantKind::number, place, std::move(before), "");
   mutants_.back().is_any_value = true;
+}
+
+void MutantList::note_division() {
+  mutants_.back().vanished = mutants_.back().number / kOfAPlace * kOfAPlace + kOfAPlace - 1;
 }
 
 void ExpressionMutator::mutate(std::size_t first, std::size_t last) {
@@ -166,7 +170,7 @@ void ExpressionMutator::number(std::size_t index) {
   std::erase(others, token.text);
   constexpr std::size_t kMost = 4;
   if (others.size() > kMost) others.resize(kMost);
-  if (!others.empty() && !is_real) pick(index, index, others);
+  if (!others.empty() && !is_real) pick(MutantKind::number, index, index, others);
 }
 
 void ExpressionMutator::sign(std::size_t index, std::size_t first) {
@@ -176,6 +180,7 @@ void ExpressionMutator::sign(std::size_t index, std::size_t first) {
   const int number = mutants_.begin_place();
   for (const std::string_view after : known->alternatives) {
     mutants_.add(known->kind, index, std::string(known->sign), std::string(after));
+    if (after == "/" || after == "the divisor twice") mutants_.note_division();
   }
   edits_.replace(index, fmt::format("{} rooflab_variants::{}({}) {}", known->left, known->object,
                                     number, known->right));
@@ -232,6 +237,7 @@ void ExpressionMutator::mutate_scale(std::size_t first, std::size_t last, bool i
     const auto constants = std::min(constants_.size(), kMostConstants);
     factors.insert(factors.begin(), constants_.begin(),
                    constants_.begin() + static_cast<std::ptrdiff_t>(constants));
+    factors.insert(factors.begin(), factors_.begin(), factors_.end());
   }
   for (const Member& member : members_) {
     const Variable* const object = scopes_.find(member.object);
@@ -248,6 +254,7 @@ void ExpressionMutator::mutate_scale(std::size_t first, std::size_t last, bool i
   for (const std::string& factor : factors) {
     mutants_.add(MutantKind::scale, first, before, "* " + factor);
     mutants_.add(MutantKind::scale, first, before, "/ " + factor);
+    mutants_.note_division();
     alternatives += ", " + factor;
   }
   edits_.wrap(first, last - 1, call("scaled", number), alternatives + ")");

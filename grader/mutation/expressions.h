@@ -31,6 +31,8 @@ class MutantList {
   /// The only one of its place.
   int add_alone(MutantKind kind, std::size_t place, std::string before, std::string after);
   void add_any_value(std::size_t place, std::string before);
+  /// The last one that was added divides: the last number of its place stands for 0.
+  void note_division();
   std::vector<Mutant> take() { return std::move(mutants_); }
 
  private:
@@ -59,6 +61,8 @@ class ExpressionMutator {
   void mutate_conjuncts(std::size_t first, std::size_t last);
   /// Members and constants that the function uses, found once for each function.
   void note_members(std::size_t first, std::size_t last);
+  /// Likewise, factors that are no mere names.
+  void note_factors(std::size_t first, std::size_t last);
 
   /// Behind the > that closes template arguments which begin at a <; nothing found: `begin`.
   std::size_t behind_template_arguments(std::size_t begin) const;
@@ -86,7 +90,8 @@ class ExpressionMutator {
   };
   std::vector<ReadName> names_read(std::size_t first, std::size_t last) const;
   void exchange_everywhere(std::size_t first, std::size_t last);
-  void pick(std::size_t first, std::size_t last, const std::vector<std::string>& others);
+  void pick(MutantKind kind, std::size_t first, std::size_t last,
+            const std::vector<std::string>& others);
 
   struct Member {
     std::string object, name;
@@ -98,7 +103,8 @@ class ExpressionMutator {
   const std::set<std::string> changing_functions_;
   std::vector<Member> members_;
   std::vector<std::string> constants_;
-  int braces_ = 0;  ///< whose initialisers must not narrow
+  std::vector<std::string> factors_;  ///< such as kWidth<T>, of products in the function
+  int braces_ = 0;                    ///< whose initialisers must not narrow
 };
 
 }  // namespace rooflab::mutation

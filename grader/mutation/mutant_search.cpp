@@ -13,7 +13,20 @@ namespace {
 struct Attempt {
   Variant variant;
   std::vector<std::size_t> mutants;  ///< indexes
+  std::uint64_t most_blocks = 0;     ///< of its launches, in what it was tried on
 };
+
+/// A problem that a mutant is tried on.
+struct Posed {
+  Values parameters;
+  int draw = 0;
+};
+
+std::vector<Posed> posed(const std::vector<Values>& all) {
+  std::vector<Posed> problems;
+  for (const Values& parameters : all) problems.push_back({parameters});
+  return problems;
+}
 
 class Search {
  public:
@@ -21,45 +34,96 @@ class Search {
       : mutants_(mutants), tools_(tools) {}
 
   SearchResult run() {
-    for (const Values& parameters : tools_.candidates) {
-      const std::vector<Tried> itself = tools_.call(parameters, 0, {Variant{}});
-      if (itself.size() != 1 || itself.front().is_right()) continue;
-      itself_ = itself.front();
-      result_.parameters = parameters;
+    const std::vector<Tried> itself = try_itself(tools_.candidates);
+    for (std::size_t i = 0; i < itself.size(); ++i) {
+      if (itself[i].is_right()) continue;
+      itself_ = itself[i];
+      result_.parameters = tools_.candidates[i];
+      shrink();
       result_.was_sound = itself_.is_sound;
-      const bool is_last = &parameters == &tools_.candidates.back();
+      const bool is_last = i + 1 == itself.size();
       if (!try_singles() && !is_last) continue;  // it tells too little
       if (result_.right.empty() && itself_.is_sound) try_values();
-      if (result_.right.empty() && itself_.is_sound) try_pairs();
+      if (result_.right.empty()) try_same_changes();
+      if (result_.right.empty()) try_pairs();
       return std::move(result_);
     }
     return {};
   }
 
  private:
-  /// Those that explain best come first.
+  std::vector<Tried> try_itself(const std::vector<Values>& all) const {
+    std::vector<Trial> trials;
+    for (const Values& parameters : all) trials.push_back({parameters});
+    return tools_.call(trials);
+  }
+
+  /// A smaller problem that is wrong, too, where all mutants together would take too much work.
+  void shrink() {
+    constexpr int kMostRounds = 8;
+    constexpr double kEnough = 0.1;
+    const auto mutants = static_cast<double>(mutants_.size());
+    for (int round = 0; round < kMostRounds; ++round) {
+      if (!tools_.smaller || itself_.work * mutants < kEnough * tools_.most_work) return;
+      const std::vector<Values> less = tools_.smaller(result_.parameters);
+      const std::vector<Tried> tried = try_itself(less);
+      std::size_t best = tried.size();
+      for (std::size_t i = 0; i < tried.size(); ++i) {
+        const bool is_like_it = !tried[i].is_right() && tried[i].is_sound == itself_.is_sound;
+        if (is_like_it && (best == tried.size() || tried[i].work < tried[best].work)) best = i;
+      }
+      if (best == tried.size() || tried[best].work >= itself_.work) return;
+      itself_ = tried[best];
+      result_.parameters = less[best];
+    }
+  }
+
+  /// What a slip of the pen changes comes first, in case there is no time for all: names are fewer
+  /// than numbers, and mistaken more often.
+  static int rank_of(const Mutant& mutant) {
+    const bool is_name = mutant.kind == MutantKind::name || mutant.kind == MutantKind::exchange;
+    if (mutant.kind < MutantKind::number) return 0;
+    return is_name ? 1 : 2 + static_cast<int>(mutant.kind);
+  }
+
   std::vector<std::size_t> in_order() const {
     std::vector<std::size_t> order;
     for (std::size_t i = 0; i < mutants_.size(); ++i) {
       if (!mutants_[i].is_any_value) order.push_back(i);
     }
-    std::ranges::stable_sort(order, {}, [&](std::size_t i) { return mutants_[i].kind; });
+    std::ranges::stable_sort(order, {}, [&](std::size_t i) { return rank_of(mutants_[i]); });
     return order;
   }
 
   std::vector<Tried> try_all(const std::vector<Attempt>& attempts) {
-    std::vector<Variant> variants;
-    for (const Attempt& attempt : attempts) variants.push_back(attempt.variant);
-    std::vector<Tried> tried = tools_.call(result_.parameters, 0, variants);
+    std::vector<Trial> trials;
+    for (const Attempt& attempt : attempts) {
+      trials.push_back({result_.parameters, 0, attempt.variant});
+    }
+    std::vector<Tried> tried = tools_.call(trials);
     result_.tried += tried.size();
     return tried;
+  }
+
+  /// Tries them, and keeps those that are right.
+  /// @return whether there was time for all
+  bool try_and_keep(const std::vector<Attempt>& attempts) {
+    const std::vector<Tried> tried = try_all(attempts);
+    std::vector<Attempt> right;
+    for (std::size_t i = 0; i < tried.size(); ++i) {
+      if (tried[i].is_right()) right.push_back(attempts[i]);
+    }
+    keep(std::move(right));
+    return tried.size() == attempts.size();
   }
 
   /// False where so many are right that the problem does not tell them apart.
   bool try_singles() {
     constexpr std::size_t kMostRight = 40;
     std::vector<Attempt> attempts;
-    for (const std::size_t i : in_order()) attempts.push_back({{mutants_[i].number}, {i}});
+    for (const std::size_t i : in_order()) {
+      attempts.push_back({.variant = {mutants_[i].number}, .mutants = {i}});
+    }
     const std::vector<Tried> tried = try_all(attempts);
     std::vector<Attempt> right;
     singles_.clear();
@@ -67,51 +131,108 @@ class Search {
       singles_.emplace_back(attempts[i], tried[i]);
       if (tried[i].is_right()) right.push_back(attempts[i]);
     }
+    result_.was_cut_short = tried.size() < attempts.size();
+    // Those that explain best come first.
+    std::ranges::stable_sort(right, {}, [this](const Attempt& attempt) {
+      return mutants_[attempt.mutants.front()].kind;
+    });
     const bool tells = right.size() <= kMostRight;
     if (!tells) right.resize(kMostRight);
     keep(std::move(right));
     return tells || !result_.right.empty();
   }
 
+  /// Calls each of them on each problem. @return by attempt, by problem; fewer where time was short
+  std::vector<std::vector<Tried>> try_on(const std::vector<Attempt>& attempts,
+                                         const std::vector<Posed>& problems) const {
+    std::vector<Trial> trials;
+    for (const Attempt& attempt : attempts) {
+      for (const auto& [parameters, draw] : problems) {
+        trials.push_back({parameters, draw, attempt.variant});
+      }
+    }
+    const std::vector<Tried> tried = tools_.call(trials);
+    std::vector<std::vector<Tried>> by_attempt(attempts.size());
+    for (std::size_t i = 0; i < tried.size(); ++i) {
+      by_attempt[i / problems.size()].push_back(tried[i]);
+    }
+    return by_attempt;
+  }
+
+  /// Leaves those that are right on all of these problems.
+  void hold(std::vector<Attempt>& attempts, const std::vector<Posed>& problems) const {
+    if (attempts.empty() || problems.empty()) return;
+    const auto tried = try_on(attempts, problems);
+    std::vector<Attempt> still;
+    for (std::size_t i = 0; i < attempts.size(); ++i) {
+      const bool holds =
+          tried[i].size() == problems.size() && std::ranges::all_of(tried[i], &Tried::is_right);
+      if (!holds) continue;
+      Attempt& kept = still.emplace_back(std::move(attempts[i]));
+      for (const Tried& each : tried[i]) {
+        kept.most_blocks = std::max(kept.most_blocks, each.most_blocks);
+      }
+    }
+    attempts = std::move(still);
+  }
+
+  /// The same, the cheapest ones first while there are many.
+  void hold_always(std::vector<Attempt>& attempts) const {
+    constexpr std::size_t kFew = 4;
+    hold(attempts, {{result_.parameters, 1}});
+    std::vector<Posed> cases = posed(tools_.cases);
+    while (attempts.size() > kFew && !cases.empty()) {
+      hold(attempts, {cases.front()});
+      cases.erase(cases.begin());
+    }
+    hold(attempts, cases);
+  }
+
   /// Of those that are right once, the ones that always are.
   void keep(std::vector<Attempt> attempts) {
-    const auto hold = [&](const Values& parameters, int draw) {
-      if (attempts.empty()) return;
-      std::vector<Variant> variants;
-      for (const Attempt& attempt : attempts) variants.push_back(attempt.variant);
-      const std::vector<Tried> tried = tools_.call(parameters, draw, variants);
-      std::vector<Attempt> still;
-      for (std::size_t i = 0; i < tried.size(); ++i) {
-        if (tried[i].is_right()) still.push_back(attempts[i]);
-      }
-      attempts = std::move(still);
-    };
-    hold(result_.parameters, 1);
-    for (const Values& parameters : tools_.cases) hold(parameters, 0);
+    hold_always(attempts);
     keep_best_elsewhere(attempts);
+    if (attempts.empty()) return;
+    const std::uint64_t blocks = most_blocks_of_itself();
     for (const Attempt& attempt : attempts) {
       RightMutant& right = result_.right.emplace_back();
       for (const std::size_t i : attempt.mutants) right.mutants.push_back(mutants_[i]);
       right.value = attempt.variant.value;
+      right.leaves_one_block = attempt.most_blocks == 1 && blocks > 1;
+      right.vanishes = attempt.mutants.size() == 1 && is_right_at_zero(right.mutants.front());
     }
+  }
+
+  std::uint64_t most_blocks_of_itself() const {
+    std::uint64_t most = itself_.most_blocks;
+    for (const Tried& tried : try_itself(tools_.cases)) {
+      most = std::max(most, tried.most_blocks);
+    }
+    return most;
+  }
+
+  /// Whether a division explains no more than that its quotient is 0.
+  bool is_right_at_zero(const Mutant& mutant) const {
+    if (mutant.vanished == 0) return false;
+    std::vector<Attempt> zero{{.variant = {mutant.vanished}, .mutants = {}}};
+    hold_always(zero);
+    return !zero.empty();
   }
 
   /// Those that make the most of the other cases right. A number that is right for some cases alone
   /// was made for them.
   void keep_best_elsewhere(std::vector<Attempt>& attempts) const {
     if (attempts.empty() || tools_.others.empty()) return;
-    std::vector<Variant> variants;
-    for (const Attempt& attempt : attempts) variants.push_back(attempt.variant);
-    std::vector<std::size_t> right(attempts.size());
-    for (const Values& parameters : tools_.others) {
-      const std::vector<Tried> tried = tools_.call(parameters, 0, variants);
-      for (std::size_t i = 0; i < tried.size(); ++i) right[i] += tried[i].is_right() ? 1 : 0;
+    const auto tried = try_on(attempts, posed(tools_.others));
+    std::vector<std::ptrdiff_t> right;
+    for (const std::vector<Tried>& of_one : tried) {
+      right.push_back(std::ranges::count_if(of_one, &Tried::is_right));
     }
-    const std::size_t most = *std::ranges::max_element(right);
+    const std::ptrdiff_t most = *std::ranges::max_element(right);
     std::vector<Attempt> best;
     for (std::size_t i = 0; i < attempts.size(); ++i) {
       const bool is_number = mutants_[attempts[i].mutants.front()].kind == MutantKind::number;
-      const bool is_made_for_some = is_number && right[i] < tools_.others.size();
+      const bool is_made_for_some = is_number && right[i] < std::ssize(tools_.others);
       if (right[i] == most && !is_made_for_some) best.push_back(std::move(attempts[i]));
     }
     attempts = std::move(best);
@@ -136,7 +257,8 @@ class Search {
     for (int round = 0; round < kRounds && !unknowns.empty() && result_.right.empty(); ++round) {
       std::vector<Attempt> attempts;
       for (const Unknown& unknown : unknowns) {
-        attempts.push_back({{mutants_[unknown.mutant].number, 0, unknown.now}, {unknown.mutant}});
+        attempts.push_back({.variant = {mutants_[unknown.mutant].number, 0, unknown.now},
+                            .mutants = {unknown.mutant}});
       }
       const std::vector<Tried> tried = try_all(attempts);
       std::vector<Unknown> next;
@@ -155,33 +277,55 @@ class Search {
     }
   }
 
+  /// A slip that was made twice: the same change at two places of a line.
+  void try_same_changes() {
+    constexpr std::size_t kMost = 200;
+    std::vector<Attempt> attempts;
+    for (std::size_t i = 0; i < mutants_.size(); ++i) {
+      for (std::size_t j = i + 1; j < mutants_.size() && mutants_[j].line == mutants_[i].line;
+           ++j) {
+        if (attempts.size() < kMost && is_same_change(mutants_[i], mutants_[j])) {
+          attempts.push_back(both(i, j));
+        }
+      }
+    }
+    try_and_keep(attempts);
+  }
+
+  static bool is_same_change(const Mutant& one, const Mutant& other) {
+    const bool may = one.kind == MutantKind::comparison || one.kind == MutantKind::name ||
+                     one.kind == MutantKind::arithmetic || one.kind == MutantKind::function;
+    return may && one.kind == other.kind && one.before == other.before && one.after == other.after;
+  }
+
+  Attempt both(std::size_t one, std::size_t other) const {
+    return {.variant = {mutants_[one].number, mutants_[other].number}, .mutants = {one, other}};
+  }
+
+  /// Whether a mutant alone mends something: the results are there at last, or fewer are wrong.
+  bool is_better(const Tried& single) const {
+    constexpr double kEnough = 0.9;
+    if (!single.is_sound) return false;
+    return !itself_.is_sound ||
+           static_cast<double>(single.wrong) <= kEnough * static_cast<double>(itself_.wrong);
+  }
+
   /// Two mistakes: one mutant makes some of it right, and with another all of it is.
   void try_pairs() {
-    constexpr std::size_t kMostFirsts = 4;
-    constexpr double kEnough = 0.9;
+    // Where the file fails, most that comes to an end has only lost what fails.
+    const std::size_t most_firsts = itself_.is_sound ? 4 : 1;
     std::vector<std::pair<Attempt, Tried>> better;
-    for (const auto& single : singles_) {
-      const bool is_better =
-          single.second.is_sound &&
-          static_cast<double>(single.second.wrong) <= kEnough * static_cast<double>(itself_.wrong);
-      if (is_better) better.push_back(single);
-    }
+    std::ranges::copy_if(singles_, std::back_inserter(better),
+                         [this](const auto& single) { return is_better(single.second); });
     std::ranges::stable_sort(better, {}, [](const auto& single) { return single.second.wrong; });
-    if (better.size() > kMostFirsts) better.resize(kMostFirsts);
+    if (better.size() > most_firsts) better.resize(most_firsts);
     for (const auto& [first, tried_alone] : better) {
       std::vector<Attempt> attempts;
       for (const auto& [second, ignored] : singles_) {
         const std::size_t one = first.mutants.front(), other = second.mutants.front();
-        if (one == other) continue;
-        attempts.push_back({{mutants_[one].number, mutants_[other].number}, {one, other}});
+        if (one != other) attempts.push_back(both(one, other));
       }
-      const std::vector<Tried> tried = try_all(attempts);
-      std::vector<Attempt> right;
-      for (std::size_t i = 0; i < tried.size(); ++i) {
-        if (tried[i].is_right()) right.push_back(attempts[i]);
-      }
-      keep(std::move(right));
-      if (!result_.right.empty() || tried.size() < attempts.size()) return;
+      if (!try_and_keep(attempts) || !result_.right.empty()) return;
     }
   }
 

@@ -20,30 +20,43 @@ struct Tried {
   /// How far off a certain one of them is, in its tolerance, with its sign: the same one in all
   /// calls of a problem.
   double error = 0;
+  std::uint64_t most_blocks = 0;  ///< of a launch; 0 without any
+  double work = 0;                ///< in warp instructions
 
   bool is_right() const { return is_sound && wrong == 0; }
+};
+
+/// A call that is wanted.
+struct Trial {
+  Values parameters;
+  int draw = 0;  ///< of the inputs
+  Variant variant = {};
 };
 
 struct SearchTools {
   /// Parameters of problems of which one may be wrong, the smallest first.
   std::vector<Values> candidates;
+  /// Parameters of problems that are a little smaller. May be empty.
+  std::function<std::vector<Values>(const Values&)> smaller;
   /// Parameters of all cases that have to be right.
   std::vector<Values> cases;
   /// Of other cases, of which as many as possible should be right.
   std::vector<Values> others;
-  /// Calls the file with each of these mutants, by their numbers. Fewer results where there was no
-  /// time for all.
-  std::function<std::vector<Tried>(const Values& parameters, int draw,
-                                   const std::vector<Variant>& variants)>
-      call;
+  /// Makes these calls, one after the other; asking for many at once is far cheaper than for each.
+  /// Fewer results where there was no time for all.
+  std::function<std::vector<Tried>(const std::vector<Trial>&)> call;
+  /// Warp instructions of all calls together.
+  double most_work = 0;
   /// Values of constants of the file, by name.
   std::function<double(const std::string& name)> value_of;
 };
 
 /// Mutants that make everything right.
 struct RightMutant {
-  std::vector<Mutant> mutants;  ///< one, or two at once
-  double value = 0;             ///< of one that takes any
+  std::vector<Mutant> mutants;    ///< one, or two at once
+  double value = 0;               ///< of one that takes any
+  bool vanishes = false;          ///< as right is the variant in which what it divides is 0
+  bool leaves_one_block = false;  ///< of launches that have several without it
 };
 
 struct SearchResult {
@@ -51,9 +64,11 @@ struct SearchResult {
   std::size_t tried = 0;           ///< on the smallest problem
   Values parameters;               ///< of that problem
   bool was_sound = false;          ///< the file itself was, there, and its results were wrong
+  bool was_cut_short = false;      ///< there was no time for all single mutants
 };
 
-/// Tries single mutants, then other values of numbers, then two at once. A mutant is right if it is
+/// Tries single mutants, then other values of numbers, then two at once: the same change at two
+/// places of a line, or one that leaves less wrong with each other one. A mutant is right if it is
 /// with two draws of a small problem and in all cases.
 SearchResult find_right_mutants(const std::vector<Mutant>& mutants, const SearchTools& tools);
 

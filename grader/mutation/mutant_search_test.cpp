@@ -17,19 +17,26 @@ namespace {
 struct PretendFile {
   std::vector<Mutant> mutants;
   std::function<double(const Variant&, std::int64_t size)> error;
+  /// Of each launch.
+  std::function<std::uint64_t(const Variant&)> blocks = [](const Variant&) { return 1; };
+  std::function<bool(const Variant&)> is_sound = [](const Variant&) { return true; };
 
   SearchTools tools() const {
     SearchTools tools;
     tools.candidates = {{{"size", std::int64_t{2}}}, {{"size", std::int64_t{8}}}};
     tools.cases = {{{"size", std::int64_t{8}}}};
-    tools.call = [this](const Values& parameters, int draw, const std::vector<Variant>& variants) {
+    tools.call = [this](const std::vector<Trial>& trials) {
       std::vector<Tried> tried;
-      for (const Variant& variant : variants) {
-        const double off =
-            error(variant, std::get<std::int64_t>(parameters.at("size"))) * (1 + draw);
+      for (const auto& [parameters, draw, variant] : trials) {
+        const std::int64_t size = std::get<std::int64_t>(parameters.at("size"));
+        const double off = error(variant, size) * (1 + draw);
         const bool is_right = std::abs(off) < 1e-6;
         const auto wrong = static_cast<std::uint64_t>(std::ceil(std::abs(off)));
-        tried.push_back({.is_sound = true, .wrong = is_right ? 0 : wrong, .error = off});
+        tried.push_back({.is_sound = is_sound(variant),
+                         .wrong = is_right ? 0 : wrong,
+                         .error = off,
+                         .most_blocks = blocks(variant),
+                         .work = static_cast<double>(size)});
       }
       return tried;
     };
@@ -104,6 +111,48 @@ TEST(MutantSearch, FindsTwoMistakesOfWhichEachMakesSomeOfItWrong) {
   EXPECT_THAT(words.message, ::testing::HasSubstr("line 14"));
 }
 
+TEST(MutantSearch, FindsTheSameSlipAtTwoPlacesOfALine) {
+  PretendFile file{{mutant(1, MutantKind::comparison, 3), mutant(17, MutantKind::comparison, 3),
+                    mutant(33, MutantKind::comparison, 4)},
+                   [](const Variant&, std::int64_t) { return 0; }};
+  file.is_sound = [](const Variant& variant) { return variant.first == 1 && variant.second == 17; };
+  const SearchResult result = find_right_mutants(file.mutants, file.tools());
+  ASSERT_EQ(result.right.size(), 1u);
+  EXPECT_EQ(result.right.front().mutants.size(), 2u);
+  EXPECT_EQ(words_of(result, best_of(result), 1).message,
+            "with `<=` in place of both `<`, nothing goes wrong");
+}
+
+TEST(MutantSearch, FindsTheMistakeBehindOneThatEndsTheCall) {
+  std::vector<Mutant> mutants;
+  for (int i = 1; i <= 5; ++i) mutants.push_back(mutant(i, MutantKind::comparison, 10u + i));
+  const auto has = [](const Variant& variant, int n) {
+    return variant.first == n || variant.second == n;
+  };
+  PretendFile file{mutants,
+                   [&](const Variant& variant, std::int64_t) { return has(variant, 4) ? 0 : 7; }};
+  file.is_sound = [&](const Variant& variant) { return has(variant, 2); };
+  const SearchResult result = find_right_mutants(file.mutants, file.tools());
+  ASSERT_FALSE(result.right.empty());
+  EXPECT_EQ(result.right.front().mutants.size(), 2u);
+}
+
+TEST(MutantSearch, TakesASmallerProblemWhereAllMutantsWouldTakeTooMuchWork) {
+  const PretendFile file{
+      {mutant(1, MutantKind::comparison, 3)},
+      [](const Variant& variant, std::int64_t) { return variant.first == 1 ? 0 : 7; }};
+  SearchTools tools = file.tools();
+  tools.candidates = {{{"size", std::int64_t{64}}}};
+  tools.smaller = [](const Values& parameters) -> std::vector<Values> {
+    const std::int64_t size = std::get<std::int64_t>(parameters.at("size"));
+    return {{{"size", size / 2}}};
+  };
+  tools.most_work = 100;
+  const SearchResult result = find_right_mutants(file.mutants, tools);
+  EXPECT_EQ(std::get<std::int64_t>(result.parameters.at("size")), 8);
+  EXPECT_EQ(result.right.size(), 1u);
+}
+
 TEST(MutantSearch, ManyPlacesAreNoCause) {
   std::vector<Mutant> mutants;
   for (int i = 1; i <= 9; ++i) mutants.push_back(mutant(i, MutantKind::comparison, 10u + i));
@@ -122,6 +171,104 @@ TEST(MutantWords, NameTheOperationAndWhatWouldBeRight) {
   const OperationWords words = words_of(result, best_of(result), 1);
   EXPECT_EQ(words.message, "the comparison `<` makes it wrong: with `<=` all results are right");
   EXPECT_EQ(words.line, 3u);
+}
+
+/// A file that is right with the only mutant that it has.
+OperationWords words_for(const Mutant& mutant) {
+  const PretendFile file{{mutant}, [&](const Variant& variant, std::int64_t) {
+                           return variant.first == mutant.number ? 0 : 7;
+                         }};
+  const SearchResult result = find_right_mutants(file.mutants, file.tools());
+  return words_of(result, best_of(result), 1);
+}
+
+TEST(MutantWords, OfANumberTellWhatMakesItRightAndNotThatItIsTheMistake) {
+  const OperationWords words = words_for(
+      {.number = 1, .kind = MutantKind::number, .line = 3, .before = "SIDE", .after = "SIDE + 1"});
+  EXPECT_EQ(words.message, "with `SIDE + 1` in place of `SIDE`, all results are right");
+  EXPECT_THAT(words.help, ::testing::HasSubstr("or in something that has to agree"));
+}
+
+TEST(MutantWords, OfAComparisonTurnedAroundClaimNothing) {
+  const OperationWords words = words_for(
+      {.number = 1, .kind = MutantKind::comparison, .line = 3, .before = "<", .after = ">"});
+  EXPECT_EQ(words.message, "with `>` in place of `<`, all results are right");
+}
+
+TEST(MutantWords, OfTheRightSideOfAnOperatorSayWhatIsLeftOut) {
+  const OperationWords words = words_for({.number = 1,
+                                          .kind = MutantKind::arithmetic,
+                                          .line = 3,
+                                          .before = "*",
+                                          .after = "the left side alone"});
+  EXPECT_EQ(words.message, "without the `*` and what is right of it, all results are right");
+}
+
+TEST(MutantWords, WhereSeveralLinesWouldDoNoneOfThemIsClaimed) {
+  const PretendFile file{
+      {mutant(1, MutantKind::comparison, 3), mutant(2, MutantKind::comparison, 5)},
+      [](const Variant& variant, std::int64_t) { return variant.first != 0 ? 0 : 7; }};
+  const SearchResult result = find_right_mutants(file.mutants, file.tools());
+  const OperationWords words = words_of(result, best_of(result), 1);
+  EXPECT_EQ(words.message, "with `<=` in place of `<`, all results are right");
+  EXPECT_EQ(words.evidence.back(), "a change in line 5 does the same: with `<=` in place of `<`");
+}
+
+TEST(MutantWords, OfANumberThatLeavesOneBlockTellJustThat) {
+  const PretendFile file{
+      {mutant(1, MutantKind::number, 3)},
+      [](const Variant& variant, std::int64_t) { return variant.first == 1 ? 0 : 7; },
+      [](const Variant& variant) { return variant.first == 1 ? 1 : 8; }};
+  const SearchResult result = find_right_mutants(file.mutants, file.tools());
+  const OperationWords words = words_of(result, best_of(result), 1);
+  EXPECT_THAT(words.message, ::testing::StartsWith("with one block all results are right"));
+  EXPECT_THAT(words.label, ::testing::HasSubstr("one block is left"));
+}
+
+TEST(MutantWords, WhatLeavesOneBlockIsToldOnlyIfNothingElseIsRight) {
+  const PretendFile file{
+      {mutant(1, MutantKind::number, 3), mutant(2, MutantKind::left_out, 5)},
+      [](const Variant& variant, std::int64_t) { return variant.first != 0 ? 0 : 7; },
+      [](const Variant& variant) { return variant.first == 1 ? 1 : 8; }};
+  const SearchResult result = find_right_mutants(file.mutants, file.tools());
+  const std::vector<RightMutant> best = best_of(result);
+  ASSERT_EQ(best.size(), 1u);
+  EXPECT_EQ(best.front().mutants.front().line, 5u);
+}
+
+TEST(MutantWords, OfAnAccessComeFromItsLineIfOneIsRightThere) {
+  const PretendFile file{
+      {mutant(1, MutantKind::number, 3), mutant(2, MutantKind::left_out, 5)},
+      [](const Variant& variant, std::int64_t) { return variant.first != 0 ? 0 : 7; }};
+  const SearchResult result = find_right_mutants(file.mutants, file.tools());
+  EXPECT_EQ(words_of(result, best_of(result), 1).line, 3u);
+  EXPECT_EQ(words_of(result, best_of(result, 5), 1).line, 5u);
+  EXPECT_EQ(words_of(result, best_of(result, 9), 1).line, 3u);
+}
+
+TEST(MutantWords, OfADivisorThatIsRightSinceItsQuotientIsZeroTellTheZero) {
+  const PretendFile file{{{.number = 1,
+                           .kind = MutantKind::scale,
+                           .line = 3,
+                           .before = "lane",
+                           .after = "/ length",
+                           .vanished = 15}},
+                         [](const Variant& variant, std::int64_t) {
+                           return variant.first == 1 || variant.first == 15 ? 0 : 7;
+                         }};
+  const SearchResult result = find_right_mutants(file.mutants, file.tools());
+  const OperationWords words = words_of(result, best_of(result), 1);
+  EXPECT_EQ(words.message, "where `lane` is 0, all results are right");
+}
+
+TEST(MutantWords, OfADivisorThatIsRightForItsValueTellTheDivisor) {
+  const OperationWords words = words_for({.number = 1,
+                                          .kind = MutantKind::scale,
+                                          .line = 3,
+                                          .before = "sum",
+                                          .after = "/ length",
+                                          .vanished = 15});
+  EXPECT_EQ(words.message, "with `/ length` behind `sum`, all results are right");
 }
 
 }  // namespace

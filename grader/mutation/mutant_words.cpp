@@ -5,68 +5,100 @@
 #include <algorithm>
 #include <set>
 
+#include "grader/mutation/words.h"
+
 namespace rooflab::mutation {
 namespace {
 
-/// What is wrong with the operation, and what instead.
-struct Phrase {
-  std::string wrong;    ///< "the comparison `<`"
-  std::string instead;  ///< "with `<=`"
-};
-
-std::string with_side(const Mutant& mutant) {
-  const std::string& after = mutant.after;
-  if (after == "the left side alone")
-    return fmt::format("without what is right of `{}`", mutant.before);
-  if (after == "the right side alone")
-    return fmt::format("without what is left of `{}`", mutant.before);
-  if (after == "the sides exchanged") return "with its two sides exchanged";
-  if (after == "one more") return "with 1 more";
-  if (after == "one less") return "with 1 less";
-  if (after.size() > 2) return fmt::format("with {}", after);
-  return fmt::format("with `{}`", after);
+/// "`<=`", but words as they are.
+std::string quoted(const std::string& after) {
+  constexpr std::size_t kLongestSign = 2;
+  return after.size() > kLongestSign ? after : fmt::format("`{}`", after);
 }
 
-Phrase phrase_of(const Mutant& mutant, double value) {
+std::string change_of_arithmetic(const Mutant& mutant) {
+  const std::string& before = mutant.before;
+  const std::string& after = mutant.after;
+  if (after == "the left side alone") {
+    return fmt::format("without the `{}` and what is right of it", before);
+  }
+  if (after == "the right side alone") {
+    return fmt::format("without the `{}` and what is left of it", before);
+  }
+  if (after == "the sides exchanged")
+    return fmt::format("with the two sides of `{}` exchanged", before);
+  if (after == "one more") return fmt::format("with 1 added to what `{}` gives", before);
+  if (after == "one less") return fmt::format("with 1 subtracted from what `{}` gives", before);
+  if (after == "rounding up") return fmt::format("with the quotient of `{}` rounded up", before);
+  if (after.ends_with("twice")) return fmt::format("with {} of `{}`", after, before);
+  return fmt::format("with {} in place of `{}`", quoted(after), before);
+}
+
+/// The change, which makes all results right: "with `<=` in place of `<`".
+std::string change_of(const Mutant& mutant, double value) {
+  const std::string& before = mutant.before;
+  const std::string& after = mutant.after;
+  const auto in_place = [&] { return fmt::format("with `{}` in place of `{}`", after, before); };
+  const std::string subject = before == "the value" ? before : fmt::format("`{}`", before);
+  switch (mutant.kind) {
+    case MutantKind::number:
+      if (mutant.is_any_value)
+        return fmt::format("with about {:.6g} in place of `{}`", value, before);
+      return in_place();
+    case MutantKind::comparison:
+    case MutantKind::name:
+    case MutantKind::update:
+    case MutantKind::exchange:
+      return in_place();
+    case MutantKind::arithmetic:
+      return change_of_arithmetic(mutant);
+    case MutantKind::grid_step:
+      return fmt::format("with `{}` behind the step `{}`", after, before);
+    case MutantKind::scale:
+      return fmt::format("with `{}` behind {}", after, subject);
+    case MutantKind::function:
+      return fmt::format("with {} in place of `{}`", quoted(after), before);
+    case MutantKind::condition:
+      return fmt::format("with {} in place of the condition `{}`",
+                         after == "its opposite" ? after : fmt::format("`{}`", after), before);
+    case MutantKind::conjunct:
+      return fmt::format("without `{}` in the condition", before);
+    case MutantKind::order:
+      return fmt::format("with `{}` before `{}`", after, before);
+    case MutantKind::left_out:
+      return fmt::format("without the statement `{}`", before);
+  }
+  return {};
+}
+
+/// What is wrong, where the change leaves little else: the limit of a comparison, two names in each
+/// other's place, a name of the same type, two statements in the wrong order. Other changes may
+/// only agree with a mistake elsewhere: a count with the step of a loop, a factor with an index. An
+/// empty text then.
+std::string claim_of(const Mutant& mutant) {
   const std::string& before = mutant.before;
   switch (mutant.kind) {
     case MutantKind::comparison:
-      return {fmt::format("the comparison `{}`", before), fmt::format("with `{}`", mutant.after)};
-    case MutantKind::number:
-      return {fmt::format("the number `{}`", before), mutant.is_any_value
-                                                          ? fmt::format("with about {:.6g}", value)
-                                                          : fmt::format("with `{}`", mutant.after)};
+      if (mutant.before + "=" != mutant.after && mutant.after + "=" != mutant.before) return {};
+      return fmt::format("the comparison `{}`", before);
     case MutantKind::name:
-      return {fmt::format("`{}`", before), fmt::format("with `{}` in its place", mutant.after)};
+      return is_constant(mutant.after) ? "" : fmt::format("`{}`", before);
     case MutantKind::exchange:
-      return {fmt::format("the order of `{}`", before), fmt::format("with `{}`", mutant.after)};
-    case MutantKind::arithmetic:
-      return {fmt::format("the operation `{}`", before), with_side(mutant)};
-    case MutantKind::update:
-      return {fmt::format("the assignment `{}`", before), fmt::format("with `{}`", mutant.after)};
-    case MutantKind::scale:
-      return {fmt::format("{} lacks a factor, which",
-                          before == "the value" ? before : fmt::format("`{}`", before)),
-              fmt::format("with `{}` behind it", mutant.after)};
-    case MutantKind::function:
-      return {fmt::format("the function `{}`", before), fmt::format("with {}", mutant.after)};
-    case MutantKind::condition:
-      return {fmt::format("the condition `{}`", before),
-              fmt::format("with {} in its place", mutant.after)};
-    case MutantKind::conjunct:
-      return {fmt::format("`{}` in the condition", before), "without it"};
+      return fmt::format("the order of `{}`", before);
     case MutantKind::order:
-      return {"the order of two statements", fmt::format("with `{}` first", mutant.after)};
-    case MutantKind::left_out:
-      return {fmt::format("the statement `{}`", before), "without it"};
+      return "the order of two statements";
+    default:
+      return {};
   }
-  return {};
 }
 
 std::string question_of(MutantKind kind) {
   switch (kind) {
     case MutantKind::comparison:
       return "ask what should happen where both sides are equal, and for the first and last index";
+    case MutantKind::grid_step:
+      return "in a grid-stride loop all blocks share the elements: its step is the number of all "
+             "threads, gridDim.x * blockDim.x";
     case MutantKind::number:
       return "ask where this number comes from, and what it counts";
     case MutantKind::name:
@@ -94,48 +126,93 @@ std::set<std::uint32_t> lines_of(const std::vector<RightMutant>& right) {
   return lines;
 }
 
+/// What is told of the change that explains best.
+void tell_of(const RightMutant& right, bool is_alone, const std::string& outcome,
+             OperationWords& words) {
+  const Mutant& mutant = right.mutants.front();
+  const std::string change = change_of(mutant, right.value);
+  const std::string claim = is_alone ? claim_of(mutant) : "";
+  words.help = "the mistake is here, or in something that has to agree with this line: " +
+               question_of(mutant.kind);
+  words.label = change + ", it is right";
+  const Mutant& other = right.mutants.back();
+  const bool is_pair = right.mutants.size() > 1;
+  if (is_pair && mutant.line == other.line && mutant.before == other.before &&
+      mutant.after == other.after) {
+    words.message = fmt::format("with {} in place of both `{}`, {}", quoted(mutant.after),
+                                mutant.before, outcome);
+    words.label = "with both changed it is right";
+  } else if (is_pair) {
+    words.message = fmt::format("{} in line {} and {} in line {}, {}", change, mutant.line,
+                                change_of(other, right.value), other.line, outcome);
+    words.label = "one of the two changes";
+  } else if (right.leaves_one_block) {
+    words.message = fmt::format(
+        "with one block {}: what the blocks do together, or how they share the work, is wrong",
+        outcome);
+    words.help =
+        "check the step of a loop over the grid (gridDim.x * blockDim.x), and blockIdx in each "
+        "index";
+    words.label = change + ", one block is left";
+  } else if (right.vanishes) {
+    words.message = fmt::format("where {} is 0, {}",
+                                mutant.kind == MutantKind::scale && mutant.before != "the value"
+                                    ? fmt::format("`{}`", mutant.before)
+                                    : "this term",
+                                outcome);
+    words.help =
+        "that mends nothing, but it says where to look: ask what this value should be, and whether "
+        "the threads have to put together what each of them computes with it";
+    words.label = "with 0 here it is right";
+  } else if (!claim.empty()) {
+    const char* const instead = mutant.kind == MutantKind::order ? "with `{}` first" : "with `{}`";
+    words.message = fmt::format("{} makes it wrong: {} {}", claim,
+                                fmt::format(fmt::runtime(instead), mutant.after), outcome);
+    words.help = question_of(mutant.kind);
+  } else {
+    words.message = fmt::format("{}, {}", change, outcome);
+  }
+}
+
 }  // namespace
 
-std::vector<RightMutant> best_of(const SearchResult& result) {
-  if (result.right.empty()) return {};
+std::vector<RightMutant> best_of(const SearchResult& result, std::uint32_t line) {
+  const auto explains = [](const RightMutant& right) {
+    return !right.vanishes && !right.leaves_one_block;
+  };
+  std::vector<RightMutant> best;
+  std::ranges::copy_if(result.right, std::back_inserter(best), explains);
+  if (best.empty()) best = result.right;
   constexpr std::size_t kMostLines = 4;
-  if (lines_of(result.right).size() > kMostLines) return {};
-  return result.right;
+  if (lines_of(best).size() > kMostLines) return {};
+  std::ranges::stable_partition(best, [line](const RightMutant& right) {
+    return std::ranges::any_of(right.mutants,
+                               [line](const Mutant& mutant) { return mutant.line == line; });
+  });
+  return best;
 }
 
 OperationWords words_of(const SearchResult& result, const std::vector<RightMutant>& best,
                         std::size_t cases) {
   const RightMutant& first = best.front();
   const Mutant& mutant = first.mutants.front();
-  const Phrase phrase = phrase_of(mutant, first.value);
-  const char* const right = result.was_sound ? "all results are right" : "nothing goes wrong";
   OperationWords words;
   words.line = mutant.line;
   words.column = mutant.column;
-  words.help = question_of(mutant.kind);
-  if (first.mutants.size() == 1) {
-    words.message = fmt::format("{} makes it wrong: {} {}", phrase.wrong, phrase.instead, right);
-    words.label = phrase.instead + " it is right";
-  } else {
-    const Mutant& other = first.mutants.back();
-    const Phrase second = phrase_of(other, first.value);
-    words.message = fmt::format(
-        "two operations make it wrong: {} in line {} and {} in line {}; {}, and {}, {}",
-        phrase.wrong, mutant.line, second.wrong, other.line, phrase.instead, second.instead, right);
-    words.label = "one of the two";
-  }
+  const std::set<std::uint32_t> lines = lines_of(best);
+  tell_of(first, lines.size() == 1,
+          result.was_sound ? "all results are right" : "nothing goes wrong", words);
   words.evidence.push_back(fmt::format(
       "found by running the file with {} changes, one after the other; this one holds "
       "with other inputs and in {}",
       result.tried,
       cases == 1 ? "the case itself, too" : fmt::format("all {} cases of its group, too", cases)));
-  for (const std::uint32_t line : lines_of(best)) {
+  for (const std::uint32_t line : lines) {
     if (line == mutant.line) continue;
     const auto other = std::ranges::find(
         best, line, [](const RightMutant& each) { return each.mutants.front().line; });
-    const Phrase same = phrase_of(other->mutants.front(), other->value);
-    words.evidence.push_back(fmt::format("a change in line {} does the same: {} instead of {}",
-                                         line, same.instead, same.wrong));
+    words.evidence.push_back(fmt::format("a change in line {} does the same: {}", line,
+                                         change_of(other->mutants.front(), other->value)));
   }
   return words;
 }

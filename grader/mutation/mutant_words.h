@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -18,8 +19,9 @@ struct OperationWords {
 
 /// Of the mutants that are right, those that explain best. Nothing where they lie in so many places
 /// that none of them is the cause.
+/// @param line of what was found: one that is right there comes first; 0: there is none
+std::vector<RightMutant> best_of(const SearchResult& result, std::uint32_t line = 0);
 /// @param cases how many cases were tried
-std::vector<RightMutant> best_of(const SearchResult& result);
 OperationWords words_of(const SearchResult& result, const std::vector<RightMutant>& best,
                         std::size_t cases);
 

@@ -12,6 +12,7 @@ namespace rooflab::mutation {
 /// What is changed, in the order in which one explains better than another.
 enum class MutantKind : std::uint8_t {
   comparison,  ///< `<=` for `<`, or turned around
+  grid_step,   ///< `gridDim.x` times the step of a loop
   number,      ///< another number
   name,        ///< another variable, member or axis
   exchange,    ///< two names in each other's place
@@ -32,6 +33,9 @@ struct Mutant {
   std::string before, after;           ///< as the source has it, and instead; untrusted
   /// `after` is not known yet: any value may be tried.
   bool is_any_value = false;
+  /// Of one that divides: the variant in which what is divided is 0; 0: none. A quotient of whole
+  /// numbers may be right for no other reason than that it is 0 everywhere.
+  int vanished = 0;
 };
 
 /// A file with mutants; without a choice it does what it did.

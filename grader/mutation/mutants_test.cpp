@@ -76,6 +76,39 @@ TEST(Mutants, ACountMayLackAFactorThatTheFileKnows) {
               Contains("me to * kPatch"));
 }
 
+TEST(Mutants, ACountMayBeOfAnyWholeTypeThatTheFileNames) {
+  for (const std::string type : {"std::int64_t", "i64", "Index", "long long", "unsigned"}) {
+    EXPECT_THAT(
+        changes_in("typedef std::int64_t i64;\nusing Index = i64;\nconstexpr int kPatch = 4;\n"
+                   "void f(int me) { " +
+                   type + " c = me; g(c, kPatch); }"),
+        Contains("me to * kPatch"))
+        << type;
+  }
+}
+
+TEST(Mutants, ACountMayLackAFactorThatIsUsedElsewhereInTheFunction) {
+  const auto changes = changes_in(
+      "void f(int me) { int c = me; int d = c * width<T>; int e = d * VEC(T); "
+      "g(d * h(c), d * AT(c, d)); }");
+  EXPECT_THAT(changes, Contains("me to * width<T>"));
+  EXPECT_THAT(changes, Contains("me to * VEC(T)"));
+  EXPECT_THAT(changes, Not(Contains(HasSubstr("to * h"))));
+  EXPECT_THAT(changes, Not(Contains(HasSubstr("to * AT"))));
+}
+
+TEST(Mutants, TheStepOfALoopMayBeThatOfAllBlocks) {
+  EXPECT_THAT(changes_in("__global__ void f(int n) { for (int i = 0; i < n; i += 32) g(i); }"),
+              Contains("32 to * gridDim.x"));
+}
+
+TEST(Mutants, ADivisionNamesTheVariantInWhichItsQuotientIsZero) {
+  const auto mutants = with_mutants(in_function("int x = row * column;")).mutants;
+  const auto division = std::ranges::find(mutants, "/", &Mutant::after);
+  ASSERT_NE(division, mutants.end());
+  EXPECT_EQ(division->vanished, division->number / 16 * 16 + 15);
+}
+
 TEST(Mutants, AxesOfAThreadAreMistakenForOthers) {
   const auto changes = changes_in("__global__ void f(int* out) { out[threadIdx.x] = 1; }");
   EXPECT_THAT(changes, Contains("threadIdx.x to threadIdx.y"));
@@ -136,6 +169,17 @@ TEST(Mutants, NumbersOfAPlaceFollowAMultipleOfSixteen) {
   EXPECT_GT(mutants.size(), 20u);
 }
 
+TEST(Mutants, LambdasThatSeeAllVariablesAreGoneThrough) {
+  const auto changes =
+      changes_in(in_function("auto fits = [&](int n) {\nconst int bytes = 3 * n;\nreturn bytes <= "
+                             "row;\n};\nout[0] = fits(2);"));
+  EXPECT_THAT(changes, Contains("3 to 3 + 1"));
+  EXPECT_THAT(changes, Contains("<= to <"));
+  EXPECT_THAT(changes, Contains("n to row"));
+  EXPECT_THAT(changes_in(in_function("auto f = [](int n) { return 3 * n; };")),
+              Not(Contains("3 to 3 + 1")));
+}
+
 TEST(Mutants, BrokenSourcesHaveNone) {
   for (const char* text : {"", "void f(", "}}}", "void f() { if (", "void f() { for (;", "(((",
                            "void f() { a <", "alignas", "void f() { alignas", "#line 7\nint x;"}) {
@@ -185,6 +229,10 @@ TEST(ConstantValues, AreThoseOfTheFile) {
   const Code code("constexpr float kScale = 0.25f; int n = f();");
   EXPECT_EQ(value_of("kScale", code), 0.25);
   EXPECT_EQ(value_of("1e-5f", code), 1e-5);
+  const Code macros("#define SIDE 32  // threads\n#define OTHER (SIDE * 2)\n#define SIDES 8\n");
+  EXPECT_EQ(value_of("SIDE", macros), 32);
+  EXPECT_EQ(value_of("SIDES", macros), 8);
+  EXPECT_TRUE(std::isnan(value_of("OTHER", macros)));
   EXPECT_TRUE(std::isnan(value_of("n", code)));
 }
 

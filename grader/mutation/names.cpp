@@ -91,6 +91,32 @@ void ExpressionMutator::note_members(std::size_t first, std::size_t last) {
   }
 }
 
+/// `* kWidth<T>` and `* WIDTH(T)`: constants that depend on a type. What depends on a variable may
+/// not be known elsewhere.
+void ExpressionMutator::note_factors(std::size_t first, std::size_t last) {
+  constexpr std::size_t kMost = 2;
+  factors_.clear();
+  for (std::size_t i = first; i + 2 < last && factors_.size() < kMost; ++i) {
+    if (!code_.is(i, "*") || !code_.at(i + 1).is_word()) continue;
+    std::size_t name = i + 1;
+    while (code_.is(name + 1, "::") && code_.at(name + 2).is_word()) name += 2;
+    std::size_t behind = name + 1;
+    if (code_.is(behind, "<")) {
+      behind = behind_template_arguments(behind);
+    } else if (code_.is(behind, "(") && is_constant(code_.at(name).text) &&
+               code_.partner(behind) == behind + 2 && code_.at(behind + 1).is_word() &&
+               std::isupper(static_cast<unsigned char>(code_.at(behind + 1).text.front())) != 0 &&
+               scopes_.find(code_.at(behind + 1).text) == nullptr) {
+      behind = code_.partner(behind) + 1;
+    }
+    // Not a call, nor a comparison.
+    if (behind == name + 1 || behind > last || code_.is(behind, "(")) continue;
+    std::string factor = code_.spelling(i + 1, behind);
+    if (std::ranges::find(factors_, factor) == factors_.end())
+      factors_.push_back(std::move(factor));
+  }
+}
+
 std::size_t ExpressionMutator::word(std::size_t index, std::size_t last) {
   const CodeToken& token = code_.at(index);
   if (is_axis_object(token.text) && code_.is(index + 1, ".")) return axis(index);
@@ -126,7 +152,7 @@ std::size_t ExpressionMutator::axis(std::size_t index) {
     if (object != other && is_index == other_is_index)
       others.push_back(fmt::format("{}.{}", other, letter));
   }
-  pick(index, index + 2, others);
+  pick(MutantKind::name, index, index + 2, others);
   return index + 3;
 }
 
@@ -148,7 +174,7 @@ std::size_t ExpressionMutator::member(std::size_t index, std::size_t last) {
       if (other.object != code_.at(index).text || other.name == code_.at(end).text) continue;
       others.push_back(other.object + code_.at(index + 1).text + other.name);
     }
-    if (!others.empty()) pick(index, end, others);
+    if (!others.empty()) pick(MutantKind::name, index, end, others);
   }
   return end + 1;
 }
@@ -174,16 +200,16 @@ void ExpressionMutator::name(std::size_t index, std::size_t first, std::size_t l
   constexpr std::size_t kMost = 8;
   std::vector<std::string> others = scopes_.others_like(*variable);
   if (others.size() > kMost) others.resize(kMost);
-  if (!others.empty()) pick(index, index, others);
+  if (!others.empty()) pick(MutantKind::name, index, index, others);
 }
 
-void ExpressionMutator::pick(std::size_t first, std::size_t last,
+void ExpressionMutator::pick(MutantKind kind, std::size_t first, std::size_t last,
                              const std::vector<std::string>& others) {
   const std::string written = code_.spelling(first, last + 1);
   const int number = mutants_.begin_place();
   std::string alternatives;
   for (const std::string& other : others | std::views::take(MutantList::kMostOfAPlace)) {
-    mutants_.add(MutantKind::name, first, written, other);
+    mutants_.add(kind, first, written, other);
     alternatives += ", " + other;
   }
   edits_.wrap(first, last, call("pick", number), alternatives + ")");
@@ -264,7 +290,8 @@ std::vector<ExpressionMutator::ReadName> ExpressionMutator::names_read(std::size
                                                                        std::size_t last) const {
   std::vector<ReadName> names;
   for (std::size_t i = first; i < last; ++i) {
-    if (!code_.at(i).is_word()) continue;
+    if (code_.is(i, "[") && !is_subscript(i)) i = behind_lambda(i);
+    if (i >= last || !code_.at(i).is_word()) continue;
     const bool is_part =
         i > first && (code_.is(i - 1, ".") || code_.is(i - 1, "->") || code_.is(i - 1, "::"));
     if (is_part) continue;

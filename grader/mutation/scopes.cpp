@@ -4,17 +4,39 @@
 #include <array>
 
 namespace rooflab::mutation {
-namespace {
 
-/// Types whose values can stand for each other.
 bool is_whole_number(std::string_view type) {
-  constexpr std::array<std::string_view, 13> kTypes{
-      "int",          "unsigned", "unsigned int",  "long",    "size_t", "std::size_t", "int64_t",
-      "std::int64_t", "uint32_t", "std::uint32_t", "int32_t", "auto",   "long long"};
+  constexpr std::array<std::string_view, 18> kTypes{
+      "int",           "unsigned",           "unsigned int", "long",         "unsigned long",
+      "long long",     "unsigned long long", "size_t",       "std::size_t",  "std::ptrdiff_t",
+      "int32_t",       "std::int32_t",       "int64_t",      "std::int64_t", "uint32_t",
+      "std::uint32_t", "std::uint64_t",      "auto"};
   return std::ranges::find(kTypes, type) != kTypes.end();
 }
 
-}  // namespace
+TypeNames::TypeNames(const Code& code) {
+  for (std::size_t i = 0; i < code.size(); ++i) {
+    if (!code.is(i, "typedef") && !code.is(i, "using")) continue;
+    std::size_t end = i;
+    while (end < code.size() && !code.is(end, ";") && !code.is(end, "{")) ++end;
+    if (!code.is(end, ";")) continue;
+    if (code.is(i, "typedef") && end > i + 2) {
+      types_[code.at(end - 1).text] = code.spelling(i + 1, end - 1);
+    } else if (code.is(i, "using") && code.is(i + 2, "=")) {
+      types_[code.at(i + 1).text] = code.spelling(i + 3, end);
+    }
+  }
+}
+
+std::string TypeNames::resolve(std::string type) const {
+  constexpr int kMostSteps = 4;  // one may name another, or, in a broken file, itself
+  for (int i = 0; i < kMostSteps; ++i) {
+    const auto known = types_.find(type);
+    if (known == types_.end()) break;
+    type = known->second;
+  }
+  return type;
+}
 
 const Variable* Scopes::find(std::string_view name) const {
   for (auto variable = variables_.rbegin(); variable != variables_.rend(); ++variable) {

@@ -1,11 +1,28 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "grader/mutation/code_tokens.h"
+
 namespace rooflab::mutation {
+
+/// Types whose values can stand for each other: int, std::int64_t and the like.
+bool is_whole_number(std::string_view type);
+
+/// Other names that a file gives to types, with typedef or using.
+class TypeNames {
+ public:
+  explicit TypeNames(const Code& code);
+  /// What stands behind a name; the name itself where the file does not define it.
+  std::string resolve(std::string type) const;
+
+ private:
+  std::map<std::string, std::string> types_;
+};
 
 /// A variable that a function has declared.
 struct Variable {

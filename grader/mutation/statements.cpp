@@ -54,6 +54,7 @@ StatementMutator::StatementMutator(const Code& code, const std::vector<std::uint
       skip_(skip),
       edits_(code),
       mutants_(code),
+      types_(code),
       expressions_(code, edits_, mutants_, scopes_) {}
 
 MutableSource StatementMutator::run() {
@@ -92,6 +93,7 @@ void StatementMutator::function(std::size_t parameters, std::size_t body) {
   scopes_.open();
   declare_parameters(parameters);
   expressions_.note_members(body, code_.partner(body));
+  expressions_.note_factors(body, code_.partner(body));
   block(body);
   scopes_.close();
 }
@@ -112,7 +114,7 @@ void StatementMutator::declare_parameters(std::size_t open) {
       if (code_.is(k, "const") || code_.is(k, "__restrict__") || code_.is(k, "&")) continue;
       type += (type.empty() ? "" : " ") + code_.at(k).text;
     }
-    if (!type.empty()) scopes_.declare({.name = code_.at(name).text, .type = type});
+    if (!type.empty()) scopes_.declare({.name = code_.at(name).text, .type = types_.resolve(type)});
     first = i + 1;
   }
 }
@@ -127,6 +129,24 @@ void StatementMutator::block(std::size_t open) {
   }
   exchange_neighbours(statements);
   scopes_.close();
+}
+
+void StatementMutator::lambdas(std::size_t first, std::size_t last) {
+  for (std::size_t i = first; i + 2 < last; ++i) {
+    const bool captures_all =
+        code_.is(i, "[") && (code_.is(i + 1, "&") || code_.is(i + 1, "=")) && code_.is(i + 2, "]");
+    if (!captures_all) continue;
+    const std::size_t open = i + 3;
+    if (!code_.is(open, "(")) continue;
+    std::size_t body = code_.partner(open) + 1;
+    if (code_.is(body, "mutable")) ++body;
+    if (!code_.is(body, "{") || code_.partner(body) >= last) continue;
+    scopes_.open();
+    declare_parameters(open);
+    block(body);
+    scopes_.close();
+    i = code_.partner(body);
+  }
 }
 
 /// The next semicolon that is not inside of something.
@@ -178,6 +198,7 @@ StatementMutator::Statement StatementMutator::statement_at(std::size_t first, st
   if (is_one_of(token, kNotRun) || is_left_alone(first, end)) {
     return whole;
   }
+  lambdas(first, end);
   if (token.is("return") || token.is("throw")) {
     if (token.is("return")) value(first + 1, end);
     return whole;
@@ -239,7 +260,7 @@ void StatementMutator::loop_header(std::size_t open) {
   const std::size_t step = condition + 3;
   if (!code_.is(condition + 2, "+=") || step >= close || code_.is(step + 1, ",")) return;
   const std::string written = code_.spelling(step, close);
-  const int number = mutants_.add_alone(MutantKind::scale, step, written, "* gridDim.x");
+  const int number = mutants_.add_alone(MutantKind::grid_step, step, written, "* gridDim.x");
   edits_.wrap(step, close - 1, fmt::format("rooflab_variants::of_grid({}, ", number), ")");
 }
 
@@ -289,7 +310,7 @@ bool StatementMutator::declaration(std::size_t first, std::size_t end) {
         {.name = code_.at(i).text, .type = "shared " + type + code_.spelling(i + 1, end)});
     return true;
   }
-  declarators(i, end, type, is_constant);
+  declarators(i, end, types_.resolve(type), is_constant);
   return true;
 }
 
@@ -313,7 +334,7 @@ void StatementMutator::declarators(std::size_t name, std::size_t end, const std:
     const bool is_value = code_.is(i, "=") || code_.is(i, "{") || type == "dim3";
     if (is_value && i < next) {
       const bool is_mutated = initialiser(code_.is(i, "=") ? i + 1 : i, next, is_constant);
-      const bool is_count = type == "int" || type == "size_t" || type == "long long";
+      const bool is_count = type != "auto" && is_whole_number(type);
       if (is_mutated && is_count && code_.is(i, "=")) expressions_.mutate_scale(i + 1, next, true);
     }
     scopes_.declare({.name = code_.at(name).text, .type = whole});

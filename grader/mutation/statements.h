@@ -34,6 +34,8 @@ class StatementMutator {
   void declare_parameters(std::size_t open);
 
   void block(std::size_t open);
+  /// Bodies of lambdas that see the function's variables.
+  void lambdas(std::size_t first, std::size_t last);
   Statement statement(std::size_t first, std::size_t last);
   Statement statement_at(std::size_t first, std::size_t last);
   std::size_t branch(std::size_t first, std::size_t last);
@@ -55,6 +57,7 @@ class StatementMutator {
   Edits edits_;
   MutantList mutants_;
   Scopes scopes_;
+  const TypeNames types_;
   std::size_t depth_ = 0;  ///< of statements in each other
   ExpressionMutator expressions_;
   std::vector<std::pair<std::size_t, std::string>> moved_;  ///< what goes before a token

@@ -44,6 +44,8 @@ ROOFLAB_BOTH double any_value() {
 #endif
 }
 ROOFLAB_BOTH bool is(int number) { return at(number) == number % 16; }
+/// The last alternative of a place that divides: what is divided is 0.
+constexpr int kVanished = 14;
 #define ROOFLAB_MADE(R, expression) \
   if constexpr (requires { static_cast<R>(expression); }) return static_cast<R>(expression); else break
 #define ROOFLAB_OBJECT(Name, sign)                                                  \
@@ -112,6 +114,7 @@ template <class A, class B> ROOFLAB_BOTH auto operator*(LeftProduct<A> l, B righ
     case 4: ROOFLAB_MADE(R, l.left * right * right);
     case 5: ROOFLAB_MADE(R, l.left * l.left * right);
     case 6: ROOFLAB_MADE(R, l.left - right);
+    case kVanished: ROOFLAB_MADE(R, R());
   }
   return l.left * right;
 }
@@ -121,8 +124,11 @@ template <class A, class B> ROOFLAB_BOTH auto operator*(LeftQuotient<A> l, B rig
     case 0: ROOFLAB_MADE(R, l.left * right);
     case 1: ROOFLAB_MADE(R, l.left);
     case 2: if (l.left == A()) break; ROOFLAB_MADE(R, right / l.left);
-    case 3: if constexpr (std::is_integral_v<A>) { ROOFLAB_MADE(R, l.left % right); } else { ROOFLAB_MADE(R, l.left / right / right); }
-    case 4: if constexpr (std::is_integral_v<A>) { ROOFLAB_MADE(R, (l.left + right - 1) / right); } else { ROOFLAB_MADE(R, l.left / sqrt(right)); }
+    case 3: if constexpr (std::is_integral_v<A>) { ROOFLAB_MADE(R, l.left % right); } else { break; }
+    case 4: if constexpr (std::is_integral_v<A>) { ROOFLAB_MADE(R, (l.left + right - 1) / right); } else { break; }
+    case 5: ROOFLAB_MADE(R, l.left / right / right);
+    case 6: if constexpr (std::is_floating_point_v<B>) { ROOFLAB_MADE(R, l.left / sqrt(right)); } else { break; }
+    case kVanished: ROOFLAB_MADE(R, R());
   }
   return l.left / right;
 }
@@ -131,6 +137,7 @@ template <class A, class B> ROOFLAB_BOTH auto operator*(LeftRemainder<A> l, B ri
   switch (at(l.number) - 1) {
     case 0: ROOFLAB_MADE(R, l.left / right);
     case 1: ROOFLAB_MADE(R, l.left);
+    case kVanished: ROOFLAB_MADE(R, R());
   }
   return l.left % right;
 }
@@ -169,7 +176,11 @@ template <class A, class B, class... More> ROOFLAB_BOTH A scaled_by(int chosen, 
   return scaled_by(chosen, index + 2, a, more...);
 }
 template <class A, class... More> ROOFLAB_BOTH A scaled(int first, A a, More... more) {
-  return scaled_by(at(first), 1, a, more...);
+  const int chosen = at(first);
+  if constexpr (std::is_arithmetic_v<A>) {
+    if (chosen - 1 == kVanished) return A();
+  }
+  return scaled_by(chosen, 1, a, more...);
 }
 /// The step of a loop, for one block or for all of the grid.
 template <class A> ROOFLAB_BOTH A of_grid(int number, A step) {

@@ -17,10 +17,12 @@
 #include "grader/mutation/mutant_search.h"
 #include "grader/mutation/mutant_words.h"
 #include "grader/mutation/mutants.h"
+#include "grader/mutation/slice.h"
 #include "grader/mutation/variant_header.h"
 #include "grader/pipeline/check.h"
 #include "grader/pipeline/grade_task.h"
 #include "grader/pipeline/run_case.h"
+#include "grader/reactions/parameter_domain.h"
 
 namespace rooflab {
 
@@ -51,7 +53,7 @@ struct RightResults {
   bool is_known() const { return !tensors.empty() || !results.empty(); }
 
   Tried judge(const VariantCall& call) {
-    Tried tried{.is_sound = call.is_sound};
+    Tried tried{.is_sound = call.is_sound, .most_blocks = call.most_blocks};
     if (!call.is_sound) return tried;
     if (!results.empty()) {
       judge_results(wrong_results(call.results, results), call.results, tried);
@@ -109,7 +111,8 @@ std::vector<std::uint32_t> lines_with_errors(const std::string& messages, const 
 
 /// Builds the task's own file with mutants. Lines that the compiler does not take so are left alone
 /// then; what cannot be built at all has none.
-std::optional<BuiltMutants> build_mutants(const TaskScene& scene) {
+/// @param skip lines that have none
+std::optional<BuiltMutants> build_mutants(const TaskScene& scene, std::vector<std::uint32_t> skip) {
   std::vector<SourceFile> sources;
   std::size_t own = scene.built.files.size();
   for (const NamedFile& file : scene.built.files) {
@@ -122,7 +125,6 @@ std::optional<BuiltMutants> build_mutants(const TaskScene& scene) {
   const std::string original = sources[own].text;
   sources[own].is_timed = false;
   sources.push_back({mutation::kVariantHeader, std::string(mutation::variant_header()), true});
-  std::vector<std::uint32_t> skip;
   constexpr int kMostBuilds = 3;
   for (int i = 0; i < kMostBuilds; ++i) {
     MutableSource mutable_source = mutation::with_mutants(original, skip);
@@ -149,46 +151,64 @@ class MutantCalls {
     std::function<RightResults(const Values& parameters, int draw)> pose;
     std::function<RunRequest(const Problem&)> request;
   };
-  explicit MutantCalls(Tools tools) : tools_(std::move(tools)) {}
+  /// @param left work that they may take, of which they take theirs
+  MutantCalls(Tools tools, double& left) : tools_(std::move(tools)), left_(left) {}
 
-  std::vector<Tried> operator()(const Values& parameters, int draw,
-                                const std::vector<Variant>& variants) {
-    RightResults& right = right_results(parameters, draw);
-    if (!right.is_known()) return {};
-    RunRequest request = tools_.request(right.problem);
-    const auto most = static_cast<std::size_t>(std::max(left_ / of_a_call_, 0.0));
-    request.variants.assign(
-        variants.begin(),
-        variants.begin() + static_cast<std::ptrdiff_t>(std::min(most, variants.size())));
-    if (request.variants.empty()) return {};
-    request.fresh = [&](int) { return right.problem; };
+  std::vector<Tried> operator()(const std::vector<mutation::Trial>& trials) {
+    std::vector<RightResults*> right;
+    double planned = 0;
+    for (const mutation::Trial& trial : trials) {
+      Known& known = known_for(trial);
+      planned += known.work.value_or(last_work_);
+      if (!known.right.is_known() || planned > left_) break;
+      right.push_back(&known.right);
+    }
+    if (right.empty()) return {};
+    // The largest problem comes first: what it takes is a bound for the others.
+    const auto most = std::ranges::max_element(
+        right, {}, [](const RightResults* each) { return bytes_of(each->problem); });
+    RunRequest request = tools_.request((*most)->problem);
+    for (std::size_t i = 0; i < right.size(); ++i) request.variants.push_back(trials[i].variant);
+    request.fresh = [&](int index) { return right[static_cast<std::size_t>(index)]->problem; };
     const RunOutcome outcome = tools_.device.run(request);
     std::vector<Tried> tried;
-    for (const VariantCall& call : outcome.variant_calls) {
-      left_ -= kOfACall + static_cast<double>(call.warp_instructions);
-      tried.push_back(right.judge(call));
-    }
-    if (!is_measured_ && !outcome.variant_calls.empty()) {
-      of_a_call_ = kOfACall + static_cast<double>(outcome.variant_calls.front().warp_instructions);
-      is_measured_ = true;
+    for (std::size_t i = 0; i < outcome.variant_calls.size(); ++i) {
+      const VariantCall& call = outcome.variant_calls[i];
+      last_work_ = kOfACall + static_cast<double>(call.warp_instructions);
+      left_ -= last_work_;
+      Known& known = known_for(trials[i]);
+      if (!known.work) known.work = last_work_;
+      tried.push_back(known.right.judge(call));
+      tried.back().work = last_work_;
     }
     return tried;
-  }
-
- private:
-  RightResults& right_results(const Values& parameters, int draw) {
-    const auto [place, is_new] = known_.try_emplace({text_of(parameters), draw});
-    if (is_new) place->second = tools_.pose(parameters, draw);
-    return place->second;
   }
 
   /// In warp instructions: what a call costs beside those that it executes, and all of them.
   static constexpr double kOfACall = 5e4, kOfAll = 3e8;
 
+ private:
+  struct Known {
+    RightResults right;
+    std::optional<double> work = {};  ///< of the first call
+  };
+
+  static std::size_t bytes_of(const Problem& problem) {
+    std::size_t bytes = 0;
+    for (const Tensor& tensor : problem.tensors) bytes += tensor.bytes();
+    return bytes;
+  }
+
+  Known& known_for(const mutation::Trial& trial) {
+    const auto [place, is_new] = known_.try_emplace({text_of(trial.parameters), trial.draw});
+    if (is_new) place->second.right = tools_.pose(trial.parameters, trial.draw);
+    return place->second;
+  }
+
   const Tools tools_;
-  std::map<std::pair<std::string, int>, RightResults> known_;
-  double left_ = kOfAll, of_a_call_ = kOfACall;
-  bool is_measured_ = false;
+  std::map<std::pair<std::string, int>, Known> known_;
+  double& left_;
+  double last_work_ = kOfACall;
 };
 
 }  // namespace
@@ -222,7 +242,7 @@ std::vector<Values> CaseRunner::other_cases(const std::vector<const CaseSpec*>& 
 
 std::optional<FoundCause> CaseRunner::find_operation(const NumberedCase& numbered,
                                                      const std::vector<const CaseSpec*>& of_group,
-                                                     bool checked) const {
+                                                     std::optional<std::uint32_t> found) const {
   std::vector<const CaseSpec*> group = of_group;
   std::erase_if(group, [](const CaseSpec* spec) {
     return spec->hidden || spec->late_inputs || !is_whole(*spec);
@@ -232,10 +252,16 @@ std::optional<FoundCause> CaseRunner::find_operation(const NumberedCase& numbere
   if (!may) return std::nullopt;
   scene_.tools.progress(scene_.task().id + ": looking for the operation");
   try {
-    const auto built = build_mutants(scene_);
-    if (!built) return std::nullopt;
-    const mutation::SearchResult result = try_mutants(*built, numbered, group, checked);
-    const std::vector<mutation::RightMutant> best = mutation::best_of(result);
+    // Of an access first what its address depends on: fewer changes, and faster ones.
+    mutation::SearchResult result;
+    double left = MutantCalls::kOfAll;
+    for (const auto& skip : lines_to_skip(found)) {
+      const auto built = build_mutants(scene_, skip);
+      if (!built) continue;
+      result = try_mutants(*built, numbered, group, found.has_value(), left);
+      if (!result.right.empty() || result.was_cut_short) break;
+    }
+    const std::vector<mutation::RightMutant> best = mutation::best_of(result, found.value_or(0));
     if (best.empty()) return std::nullopt;
     const mutation::OperationWords words = mutation::words_of(result, best, group.size());
     return FoundCause{.code = "RL0554",
@@ -252,10 +278,21 @@ std::optional<FoundCause> CaseRunner::find_operation(const NumberedCase& numbere
   }
 }
 
+/// Lines without mutants in the first build, and in the one that follows where that shows nothing.
+std::vector<std::vector<std::uint32_t>> CaseRunner::lines_to_skip(
+    std::optional<std::uint32_t> found) const {
+  const auto own = std::ranges::find(scene_.built.files, scene_.task().file, &NamedFile::name);
+  if (!found || *found == 0 || own == scene_.built.files.end()) return {{}};
+  std::vector<std::uint32_t> unrelated =
+      mutation::unrelated_lines(mutation::Code(own->submitted.text), *found);
+  if (unrelated.empty()) return {{}};
+  return {std::move(unrelated), {}};
+}
+
 mutation::SearchResult CaseRunner::try_mutants(const BuiltMutants& built,
                                                const NumberedCase& numbered,
                                                const std::vector<const CaseSpec*>& group,
-                                               bool checked) const {
+                                               bool checked, double& left) const {
   const bool is_values = scene_.task().kind == TaskKind::values;
   const auto pose = [&](const Values& parameters, int draw) {
     RightResults right;
@@ -276,7 +313,7 @@ mutation::SearchResult CaseRunner::try_mutants(const BuiltMutants& built,
     request.variants_checked = checked;
     return request;
   };
-  MutantCalls calls({scene_.tools.device, pose, request_for});
+  MutantCalls calls({scene_.tools.device, pose, request_for}, left);
   const auto own = std::ranges::find(scene_.built.files, scene_.task().file, &NamedFile::name);
   const mutation::Code code(own->submitted.text);
   mutation::SearchTools tools;
@@ -284,9 +321,12 @@ mutation::SearchResult CaseRunner::try_mutants(const BuiltMutants& built,
       is_values ? std::vector<Values>{numbered.spec.parameters} : smaller_problems(numbered.spec);
   for (const CaseSpec* spec : group) tools.cases.push_back(spec->parameters);
   tools.others = other_cases(group);
-  tools.call = [&](const Values& parameters, int draw, const std::vector<Variant>& variants) {
-    return calls(parameters, draw, variants);
-  };
+  const ParameterDomain domain(public_parameters());
+  if (!is_values) {
+    tools.smaller = [&](const Values& parameters) { return domain.smaller(parameters); };
+  }
+  tools.call = [&](const std::vector<mutation::Trial>& trials) { return calls(trials); };
+  tools.most_work = left;
   tools.value_of = [&](const std::string& name) { return mutation::value_of(name, code); };
   return mutation::find_right_mutants(built.mutants, tools);
 }

@@ -25,6 +25,12 @@ class UsageError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// How much is done to find out why a case fails, once that it fails is known.
+enum class CauseSearch : std::uint8_t {
+  full,   ///< experiments, too: calls with other inputs, and of the file with one operation changed
+  quick,  ///< what the cases themselves show
+};
+
 /// What to grade.
 struct GradeRequest {
   std::filesystem::path submission;    ///< has the layout of starter/
@@ -40,6 +46,7 @@ struct GradeRequest {
   double hint_cost = 0;             ///< see CourseSpec
   int versions_graded_again = 0;    ///< likewise, of each work log
   unsigned jobs = 1;                ///< builds at a time, and tasks where the device allows it
+  CauseSearch causes = CauseSearch::full;
   bool times_only = false;  ///< only timed cases, each once: of authors, who know that it is right
 };
 

@@ -151,10 +151,12 @@ class CaseGrader {
     return true;
   }
 
+  bool may_experiment() const { return scene_.request.causes == CauseSearch::full; }
+
   /// @param wrong those of the group's cases that gave a wrong answer
   void look_for_cause(std::span<const NumberedCase> cases,
                       const std::vector<const CaseSpec*>& wrong, Told& told) {
-    const bool may = told.shown_by != nullptr && !told.shown_by->spec.hidden &&
+    const bool may = may_experiment() && told.shown_by != nullptr && !told.shown_by->spec.hidden &&
                      !told.judgement.diagnostics.empty();
     if (!may) return;
     find_cause(wrong, *told.shown_by, told.judgement);
@@ -186,7 +188,8 @@ class CaseGrader {
     const bool is_found = is_about_accesses(judgement);
     if (!is_found && !lacks_a_cause(judgement)) return;
     if (std::exchange(has_looked_for_operation_, true)) return;
-    const std::optional<FoundCause> cause = runner_.find_operation(numbered, group, is_found);
+    const auto line = is_found ? std::optional(judgement.diagnostics.front().line) : std::nullopt;
+    const std::optional<FoundCause> cause = runner_.find_operation(numbered, group, line);
     if (!cause) return;
     if (!is_found) return tell(*cause, numbered, judgement);
     std::vector<std::string>& notes = judgement.diagnostics.front().notes;
@@ -225,6 +228,7 @@ class CaseGrader {
   void look_for_reactions(const NumberedCase& numbered, Judgement& judgement) {
     constexpr std::size_t kMostTried = 5;
     if (judgement.verdict != Verdict::wrong_answer || numbered.spec.hidden) return;
+    if (!may_experiment()) return;
     const std::string function = function_of(numbered.spec);
     if (tries_ == kMostTried || explained_.contains(function)) return;
     ++tries_;

@@ -186,6 +186,20 @@ TEST(Judge, NamesTheBlockWhoseIndexOf32BitsWraps) {
             "y[2147483648]");
 }
 
+TEST(Judge, DoesNotBlameAnIndexThatWrapsForAnElementBehindTheEnd) {
+  RunOutcome outcome;
+  Finding finding = bounds();
+  finding.message = "This thread reads outside of memory";
+  finding.places = {{.space = simgpu::ArraySpace::global, .bytes = 1024, .offset = 1024}};
+  outcome.activity.findings = {finding};
+  outcome.activity.kernels.resize(1);
+  outcome.activity.kernels[0].grid = {3 << 20, 1, 1};
+  outcome.activity.kernels[0].failed = true;
+  const Judgement judgement = judge_vast_outcome(outcome);
+  const std::string& message = judgement.diagnostics.at(0).message;
+  EXPECT_EQ(message.find("an index of 32 bits"), std::string::npos) << message;
+}
+
 TEST(Judge, DoesNotBlameAnIndexForWhatEndsAVastCaseOtherwise) {
   RunOutcome outcome;
   outcome.end = RunOutcome::End::not_implemented;

@@ -81,6 +81,14 @@ TEST_F(ReactTest, ATermThatIsMissingIsToldWithTheNumbersOfThePublicCase) {
   EXPECT_THAT(story.evidence.at(1), AllOf(HasSubstr("with "), HasSubstr("expected")));
 }
 
+TEST_F(ReactTest, WhereOnlyTheCasesMayTellNothingElseIsCalled) {
+  request_.causes = CauseSearch::quick;
+  const TaskResult task = grade_task_with(calling(without_the_last_term));
+  ASSERT_FALSE(task.diagnostics.empty());
+  EXPECT_EQ(task.diagnostics[0].code, Code("RL0407"));
+  EXPECT_EQ(runs_, 3);
+}
+
 TEST_F(ReactTest, ARightTaskIsCalledOncePerCase) {
   const TaskResult task = grade_task_with(calling([](const Values& sizes) {
     return BytesOracle().results_elsewhere({sizes, {}});

@@ -105,10 +105,11 @@ class CaseRunner {
   /// @param numbered fails
   /// @param group all of its group's cases; hidden ones, and those that run in part, are passed
   /// over
-  /// @param checked the device's checkers must find nothing, either
+  /// @param found the line of what the device's checkers have found, which must find nothing then;
+  ///              nullopt where values are wrong
   std::optional<FoundCause> find_operation(const NumberedCase& numbered,
                                            const std::vector<const CaseSpec*>& group,
-                                           bool checked) const;
+                                           std::optional<std::uint32_t> found) const;
   /// The judgement of a wrong answer of named results with its cause, where calls with other
   /// parameters show one and nothing told it before; nothing where they do not. For public cases
   /// and a simulated GPU alone.
@@ -117,7 +118,9 @@ class CaseRunner {
 
  private:
   mutation::SearchResult try_mutants(const BuiltMutants& built, const NumberedCase& numbered,
-                                     const std::vector<const CaseSpec*>& group, bool checked) const;
+                                     const std::vector<const CaseSpec*>& group, bool checked,
+                                     double& left) const;
+  std::vector<std::vector<std::uint32_t>> lines_to_skip(std::optional<std::uint32_t> found) const;
   Values results_of_case(const Values& parameters) const;
   bool may_shrink(const CaseSpec& spec) const;
   std::vector<Values> other_cases(const std::vector<const CaseSpec*>& group) const;

@@ -40,6 +40,7 @@ TEST(WrappedIndex, IsTheOneBehindWhichNoneOfTheChosenBlocksWrites) {
   ASSERT_TRUE(below_2_32);
   EXPECT_EQ(below_2_32->tensor, "y");
   EXPECT_EQ(below_2_32->unwritten, 4294967296U);
+  EXPECT_TRUE(below_2_32->wraps);
   EXPECT_EQ(below_2_32->last_block, 999U);
   EXPECT_EQ(below_2_32->last_writes, 2 * kGiga) << "in elements of 2 bytes";
   const auto below_2_31 =
@@ -84,6 +85,55 @@ TEST(WrappedIndex, IsThereWhereTheWholeCallStoresTooLittleForSoManyElements) {
   whole.activity.kernels.resize(1);
   whole.activity.kernels[0].counters.global_store_bytes = 12 * kGiga;
   EXPECT_FALSE(wrapped_index(vast_problem(), whole));
+}
+
+/// A call that ran whole, with a launch of so many blocks of 256 threads that stored these bytes.
+RunOutcome whole_run(std::uint32_t blocks, std::uint64_t stored) {
+  RunOutcome outcome;
+  outcome.activity.kernels.resize(1);
+  outcome.activity.kernels[0].grid = {blocks, 1, 1};
+  outcome.activity.kernels[0].block = {256, 1, 1};
+  outcome.activity.kernels[0].counters.global_store_bytes = stored;
+  return outcome;
+}
+
+TEST(WrappedIndex, OfAGridThatWasCappedTellsItsThreadsAndNotThatAnIndexWraps) {
+  const auto capped =
+      wrapped_index(vast_problem(), whole_run(65535, std::uint64_t{65535} * 256 * 2));
+  ASSERT_TRUE(capped);
+  EXPECT_FALSE(capped->wraps);
+  ASSERT_TRUE(capped->short_grid);
+  EXPECT_EQ(capped->short_grid->blocks, 65535U);
+  EXPECT_EQ(capped->short_grid->threads, 256U);
+  EXPECT_EQ(capped->short_grid->each, 1U);
+  EXPECT_EQ(capped->unwritten, 65535U * 256U);
+  const auto of_four = wrapped_index(vast_problem(), whole_run(4096, 4096 * 256 * 4 * 2));
+  ASSERT_TRUE(of_four && of_four->short_grid);
+  EXPECT_EQ(of_four->short_grid->each, 4U);
+}
+
+TEST(WrappedIndex, OfAGridForACountOf32BitsSaysThatItWraps) {
+  Problem problem = vast_problem();
+  for (Tensor& tensor : problem.tensors)
+    tensor.shape = {static_cast<std::int64_t>(4 * kGiga) + 5000};
+  const auto wrapped = wrapped_index(problem, whole_run(20, 5000 * 2));
+  ASSERT_TRUE(wrapped);
+  EXPECT_TRUE(wrapped->wraps);
+  EXPECT_FALSE(wrapped->short_grid);
+}
+
+TEST(WrappedIndex, OfALaunchThatWritesSomethingElseClaimsNothing) {
+  const auto strange = wrapped_index(vast_problem(), whole_run(100, 12345 * 2));
+  ASSERT_TRUE(strange);
+  EXPECT_FALSE(strange->wraps);
+  EXPECT_FALSE(strange->short_grid);
+}
+
+TEST(WrappedIndex, OfBlocksThatEndFarBeforeAnIndexWrapsClaimsNothing) {
+  const auto early =
+      wrapped_index(vast_problem(), outcome_of({{0, 512}, {kGiga / 4, 512}}, kGiga / 2));
+  ASSERT_TRUE(early);
+  EXPECT_FALSE(early->wraps);
 }
 
 /// A cache takes few new tokens: that most of it stays as it was says nothing.

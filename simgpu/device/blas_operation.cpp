@@ -151,7 +151,8 @@ class BlasCall {
   bool check_work(const std::vector<Operand>& operands);
   template <typename Visit>
   void for_each_column(const Operand& operand, Visit visit) const;
-  void check_initialized(const Operand& operand);
+  void check_initialized(const Operand& operand, double beta);
+  void fail_beyond_any_memory(const Operand& operand);
   LibraryKernel cost(const std::vector<Operand>& operands) const;
   std::vector<StreamRaces::Range> touched(const std::vector<Operand>& operands) const;
   HostTraffic host_traffic(const std::vector<Operand>& operands) const;
@@ -184,6 +185,10 @@ bool BlasCall::store_result(double value) {
 bool BlasCall::check(const Operand& operand) {
   const std::uint64_t bytes = extent(operand, request_.batch);
   if (bytes == 0) return true;
+  if (bytes >= kBeyondAnyGpu) {
+    fail_beyond_any_memory(operand);
+    return false;
+  }
   const bool aligned = operand.address % size_of(operand.type) == 0;
   if (aligned && device_.memory().find(operand.address, bytes) != nullptr) return true;
   std::string place = "no allocation is there";
@@ -209,6 +214,17 @@ bool BlasCall::check(const Operand& operand) {
            operand.name, operand.rows, operand.columns, operand.leading, bytes, operand.address,
            place)});
   return false;
+}
+
+void BlasCall::fail_beyond_any_memory(const Operand& operand) {
+  device_.library_kernels().fail(
+      {.code = "RL0201",
+       .detail = FindingDetail::beyond_any_memory,
+       .kernel = name_of_routine(request_),
+       .name = operand.name,
+       .message = fmt::format("{} would have {} x {} elements with leading dimension {}, which is "
+                              "more than any GPU has memory for",
+                              operand.name, operand.rows, operand.columns, operand.leading)});
 }
 
 /// What the handle was given is to last as long as the handle has it.
@@ -263,19 +279,25 @@ void BlasCall::for_each_column(const Operand& operand, Visit visit) const {
   }
 }
 
-void BlasCall::check_initialized(const Operand& operand) {
+void BlasCall::check_initialized(const Operand& operand, double beta) {
   bool complete = true;
   for_each_column(operand, [&](std::uint64_t address, std::uint64_t bytes) {
     complete = complete && device_.memory().is_initialized(address, bytes);
   });
   if (complete) return;
+  const bool has_beta = request_.routine == Routine::gemm || request_.routine == Routine::gemv;
+  const bool is_added_to = has_beta && operand.written;
+  const std::string why =
+      is_added_to
+          ? fmt::format(": beta is {}, so the call adds to what {} holds", beta, operand.name)
+          : "";
   device_.log().add(Finding{
       .code = "RL0205",
-      .detail = FindingDetail::operand_unwritten,
+      .detail = is_added_to ? FindingDetail::result_added_to : FindingDetail::operand_unwritten,
       .kernel = name_of_routine(request_),
       .where = device_.log().host_site(),
       .name = operand.name,
-      .message = fmt::format("{} is read before all of it has been written", operand.name)});
+      .message = fmt::format("{} is read before all of it has been written{}", operand.name, why)});
 }
 
 LibraryKernel BlasCall::cost(const std::vector<Operand>& operands) const {
@@ -398,7 +420,7 @@ CudaError BlasCall::run(double* result) {
     kernel.host = host_traffic(operands);
     if (device_.options().checkers && !device_.options().sampled) {
       for (const Operand& operand : operands) {
-        if (operand.read) check_initialized(operand);
+        if (operand.read) check_initialized(operand, where.beta);
       }
     }
     DeviceMemory& memory = device_.memory();

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <random>
@@ -259,6 +260,38 @@ TEST(DeviceProcess, StreamsThroughLibraryKernelsNoFasterThanDramAllowsInPractice
   EXPECT_EQ(counters.dram_read_bytes, (kSize + 1) * kSize * sizeof(float));
   EXPECT_EQ(counters.dram_write_bytes, kSize * sizeof(float));
   EXPECT_EQ(counters.global_store_bytes, kSize * sizeof(float));
+}
+
+/// The finding of a product of cuBLAS, 4 x 4, whose result nothing has written.
+Finding finding_of(blas::Request product) {
+  DeviceProcess device = start();
+  RawGuest guest(device);
+  constexpr std::uint64_t kBytes = 64;
+  product.routine = blas::Routine::gemm;
+  product.lda = product.ldb = product.ldc = std::max({product.m, product.k, 4});
+  product.alpha = 1;
+  product.a = guest.allocate(kBytes);
+  product.b = product.a;
+  product.c = guest.allocate(kBytes);
+  const std::vector<std::byte> ones(kBytes);
+  device.write(product.a, ones);
+  device.mark();
+  guest.request(GuestOperation::blas, product);
+  guest.answer();
+  const Activity activity = device.collect();
+  return activity.findings.empty() ? Finding{} : activity.findings.front();
+}
+
+TEST(DeviceProcess, SaysOfAProductThatItAddsToWhatNothingHasWritten) {
+  const Finding finding = finding_of({.m = 4, .n = 4, .k = 4, .beta = 1});
+  EXPECT_EQ(finding.detail, FindingDetail::result_added_to);
+  EXPECT_THAT(finding.message, HasSubstr("beta is 1, so the call adds to what C holds"));
+  EXPECT_EQ(finding_of({.m = 4, .n = 4, .k = 4, .beta = 0}), Finding{});
+}
+
+TEST(DeviceProcess, SaysOfASizeBeyondAnyMemoryThatNobodyMeansIt) {
+  const Finding finding = finding_of({.m = 1'115'331'424, .n = 4, .k = 1'115'331'424});
+  EXPECT_EQ(finding.detail, FindingDetail::beyond_any_memory);
 }
 
 TEST(DeviceProcess, SaysWhatIsWrongWhenItCannotStart) {

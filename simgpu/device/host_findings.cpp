@@ -73,8 +73,11 @@ std::string HostFindings::describe_pointer(std::uint64_t address) const {
                      near->label, near->bytes, near->live ? "" : ", which was freed");
 }
 
-void HostFindings::report(std::string message) {
-  log_.add(Finding{.code = "RL0308", .where = log_.host_site(), .message = std::move(message)});
+void HostFindings::report(std::string message, FindingDetail detail) {
+  log_.add(Finding{.code = "RL0308",
+                   .detail = detail,
+                   .where = log_.host_site(),
+                   .message = std::move(message)});
 }
 
 void HostFindings::report_misuse(const protocol::Misuse& misuse) {
@@ -225,8 +228,13 @@ bool HostFindings::check_range(const char* what, std::uint64_t address, std::uin
                          : fmt::format("{} there was freed", array);
     }
   }
-  report(fmt::format("{} touches {} bytes at {:#x}: {}", what, sensible ? extent : width * height,
-                     address, place));
+  const bool is_absurd = !sensible || extent >= kBeyondAnyGpu;
+  const auto as_signed = static_cast<std::int64_t>(width);
+  const std::string size = as_signed < 0
+                               ? fmt::format("{} bytes, a size below 0,", as_signed)
+                               : fmt::format("{} bytes", sensible ? extent : width * height);
+  report(fmt::format("{} touches {} at {:#x}: {}", what, size, address, place),
+         is_absurd ? FindingDetail::beyond_any_memory : FindingDetail::none);
   return false;
 }
 

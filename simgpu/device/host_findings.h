@@ -66,7 +66,7 @@ class HostFindings {
   };
 
   /// Tells of misuse that has no code of its own.
-  void report(std::string message);
+  void report(std::string message, FindingDetail detail = FindingDetail::none);
   std::string describe_pointer(std::uint64_t address) const;
 
   const DeviceOptions& options_;

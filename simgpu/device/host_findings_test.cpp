@@ -103,9 +103,14 @@ TEST_F(HostFindingsTest, CheckThatRowsLieInOneAllocation) {
   EXPECT_TRUE(host_findings_.check_range("a memset", 0, 0, 0, 4)) << "nothing at all";
   EXPECT_THAT(messages(), IsEmpty());
   EXPECT_FALSE(host_findings_.check_range("a memset", address, 256, 256, 5));
+  EXPECT_EQ(log_.activity().findings.back().detail, FindingDetail::none);
   EXPECT_FALSE(host_findings_.check_range("a memset", address, ~std::uint64_t{0}, 2, 2));
-  EXPECT_THAT(messages(), ElementsAre(HasSubstr("a memset touches 1280 bytes"),
-                                      HasSubstr("a memset touches 4")));
+  EXPECT_EQ(log_.activity().findings.back().detail, FindingDetail::beyond_any_memory);
+  EXPECT_FALSE(
+      host_findings_.check_range("a memset", address, 0, static_cast<std::uint64_t>(-4), 1));
+  EXPECT_THAT(messages(),
+              ElementsAre(HasSubstr("a memset touches 1280 bytes"), HasSubstr("a memset touches 4"),
+                          HasSubstr("-4 bytes, a size below 0")));
 }
 
 }  // namespace

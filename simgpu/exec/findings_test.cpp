@@ -65,7 +65,23 @@ TEST_F(Findings, SharedOutOfBoundsNamesTheArray) {
   EXPECT_EQ(finding.where.thread, (Dim3{63, 0, 0}));
   EXPECT_THAT(finding.object, HasSubstr("the first byte past the end of shared memory"));
   EXPECT_THAT(finding.object, HasSubstr("row"));
+  ASSERT_EQ(finding.places.size(), 1u);
+  EXPECT_EQ(finding.places[0].name, "row");
+  EXPECT_EQ(finding.places[0].bytes, 256u);
+  EXPECT_EQ(finding.places[0].offset, 256);
   expect_clean(device_.run("shared_index", {.block = {64, 1, 1}}, out, 0));
+}
+
+TEST_F(Findings, DynamicSharedOutOfBoundsNamesTheThirdLaunchArgument) {
+  const std::uint64_t data = device_.put(std::vector<int>(64));
+  const Finding finding =
+      only(device_.run("reverse_block", {.block = {64, 1, 1}, .shared = 64}, data),
+           LaunchStatus::illegal_address);
+  EXPECT_EQ(finding.code, Code("RL0202"));
+  EXPECT_EQ(finding.detail, FindingDetail::past_dynamic_shared);
+  EXPECT_THAT(finding.message, HasSubstr("64 bytes of dynamic shared memory, its third argument"));
+  EXPECT_THAT(finding.message, HasSubstr("as many as the block has threads"));
+  expect_clean(device_.run("reverse_block", {.block = {64, 1, 1}, .shared = 256}, data));
 }
 
 TEST_F(Findings, LocalOutOfBounds) {

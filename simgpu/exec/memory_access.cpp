@@ -27,6 +27,19 @@ std::string misaligned_message(unsigned bytes, const char* space, std::uint64_t 
          size + ", but this one is " + std::to_string(address % bytes) + " bytes past one";
 }
 
+/// How much shared memory there is, and whose number that is.
+std::string room_in_shared(const ThreadBlock& block, const Place& place) {
+  if (place.array.space != ArraySpace::dynamic_shared) {
+    return ", and the block has " + bytes_text(block.memory.shared_bytes());
+  }
+  std::string room = ", and the launch gives " + bytes_text(place.array.bytes) +
+                     " of dynamic shared memory, its third argument";
+  if (place.array.bytes == block.launch.request.block.count()) {
+    room += ", which is as many as the block has threads";
+  }
+  return room;
+}
+
 }  // namespace
 
 void fail_shared(const Lowered* in, const Warp& warp, AccessKind kind, unsigned bytes,
@@ -42,13 +55,15 @@ void fail_shared(const Lowered* in, const Warp& warp, AccessKind kind, unsigned 
   place.array.touched = bytes;
   const std::string action = describe_access(kind, bytes, "shared memory");
   if (outside(lane)) {
-    block.failures.fail(
-        in, warp, lane,
-        {.code = "RL0202",
-         .message = "A shared-memory access is out of bounds: it is at " + place.words +
-                    ", and the block has " + std::to_string(block.memory.shared_bytes()) + " bytes",
-         .action = action,
-         .place = place});
+    if (place.array.space == ArraySpace::dynamic_shared) {
+      place.detail = FindingDetail::past_dynamic_shared;
+    }
+    block.failures.fail(in, warp, lane,
+                        {.code = "RL0202",
+                         .message = "A shared-memory access is out of bounds: it is at " +
+                                    place.words + room_in_shared(block, place),
+                         .action = action,
+                         .place = place});
   }
   block.failures.fail(in, warp, lane,
                       {.code = "RL0204",

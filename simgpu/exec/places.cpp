@@ -91,8 +91,8 @@ Place place_in_shared(const LoweredKernel& kernel, std::uint64_t offset,
                    .offset = static_cast<std::int64_t>(offset - array->offset)};
     return place;
   }
+  const std::uint64_t start = (kernel.info.static_shared_bytes + 15U) / 16U * 16U;
   if (offset < shared_bytes) {
-    const std::uint64_t start = (kernel.info.static_shared_bytes + 15U) / 16U * 16U;
     const std::uint64_t at = offset >= start ? offset - start : offset;
     const std::uint64_t bytes = shared_bytes > start ? shared_bytes - start : shared_bytes;
     Place place{"byte " + std::to_string(at) + " of the dynamic shared memory (" +
@@ -108,9 +108,22 @@ Place place_in_shared(const LoweredKernel& kernel, std::uint64_t offset,
   if (offset > kBelow) {
     return {bytes_text(0x100000000U - offset) + " before the start of shared memory"};
   }
-  std::string words = past_the_end(offset - shared_bytes) + "shared memory";
-  if (array != nullptr) words += ", beyond array " + plain_name(array->name);
-  return {std::move(words)};
+  Place place{past_the_end(offset - shared_bytes) + "shared memory"};
+  if (shared_bytes > start) {
+    place.array = {.space = ArraySpace::dynamic_shared,
+                   .words = place.words,
+                   .bytes = shared_bytes - start,
+                   .offset = static_cast<std::int64_t>(offset - start)};
+  } else if (array != nullptr) {
+    place.name = plain_name(array->name);
+    place.words += ", beyond array " + place.name;
+    place.array = {.space = ArraySpace::shared,
+                   .name = place.name,
+                   .words = place.words,
+                   .bytes = array->bytes,
+                   .offset = static_cast<std::int64_t>(offset - array->offset)};
+  }
+  return place;
 }
 
 Place place_in_global(const DeviceMemory& memory, std::uint64_t address, unsigned bytes) {

@@ -92,7 +92,7 @@ __global__ void member_past(Particle* particles, int count) {
 
 __global__ void shared_past(int* out, int offset) {
   __shared__ int row[64];
-  // FAULT shared_past RL0202 out-of-bounds "past the end"
+  // FAULT shared_past RL0202 out-of-bounds "outside of shared int row[64]"
   row[threadIdx.x + offset] = 1;
   __syncthreads();
   out[threadIdx.x] = row[threadIdx.x];

@@ -15,6 +15,7 @@ struct Shape {
   const ArrayDeclaration* declared = nullptr;
   std::uint64_t element_bytes = 0;
   std::vector<std::int64_t> lengths;  ///< empty: not all are known
+  std::string file = {};              ///< that declares it
 };
 
 /// Elements of all dimensions whose length is known; 0 where there can be none.
@@ -72,37 +73,53 @@ class Namer {
     std::ranges::stable_sort(places, std::greater<>(),
                              [](const ArrayPlace* place) { return place->words.size(); });
     for (ArrayPlace* place : places) {
-      if (const auto words = words_for(*place, finding)) reword_place(finding, *place, *words);
+      const auto shape = shape_for(*place, finding);
+      const auto words = shape ? words_for(*place, *shape) : std::nullopt;
+      if (!words) continue;
+      reword_place(finding, *place, *words);
+      if (is_outside(*place)) note_declaration(*shape, *place, finding);
     }
   }
 
  private:
-  std::optional<std::string> words_for(const ArrayPlace& place, const Finding& finding) {
-    if (place.space != ArraySpace::shared && place.space != ArraySpace::dynamic_shared &&
-        place.space != ArraySpace::local) {
-      return std::nullopt;
-    }
-    const auto shape = shape_for(place, finding);
-    if (!shape) return std::nullopt;
-    const ArrayDeclaration& declared = *shape->declared;
-    const bool is_outside =
-        place.offset < 0 || static_cast<std::uint64_t>(place.offset) >= place.bytes;
+  static bool is_outside(const ArrayPlace& place) {
+    return place.offset < 0 || static_cast<std::uint64_t>(place.offset) >= place.bytes;
+  }
+
+  /// How long the array is, where its length is made.
+  static void note_declaration(const Shape& shape, const ArrayPlace& place, Finding& finding) {
+    const ArrayDeclaration& declared = *shape.declared;
+    if (!declared.is_shared || declared.line == 0) return;
+    std::string text = declared.is_dynamic
+                           ? declared.name + " is declared here; the launch gives its bytes, " +
+                                 std::to_string(place.bytes)
+                           : declared.name + " is declared here, with " +
+                                 std::to_string(place.bytes / shape.element_bytes) + " elements";
+    finding.also.push_back({shape.file, declared.line, std::move(text)});
+  }
+
+  static std::optional<std::string> words_for(const ArrayPlace& place, const Shape& shape) {
+    const ArrayDeclaration& declared = *shape.declared;
     const std::string what = place.space == ArraySpace::local ? "the thread's own " : "shared ";
-    if (shape->lengths.empty() && !declared.is_dynamic && !declared.dimensions.empty()) {
-      const auto element = place.offset / static_cast<std::int64_t>(shape->element_bytes);
+    if (shape.lengths.empty() && !declared.is_dynamic && !declared.dimensions.empty()) {
+      const auto element = place.offset / static_cast<std::int64_t>(shape.element_bytes);
       return "element " + std::to_string(element) + " of " + declared.name;
     }
     const std::vector<std::int64_t> one_dimension{0};
     const auto element =
-        element_text(declared.name, declared.is_dynamic ? one_dimension : shape->lengths,
-                     shape->element_bytes, place.offset);
+        element_text(declared.name, declared.is_dynamic ? one_dimension : shape.lengths,
+                     shape.element_bytes, place.offset);
     if (!element) return std::nullopt;
-    if (is_outside) return *element + ", which is outside of " + what + declared.text();
+    if (is_outside(place)) return *element + ", which is outside of " + what + declared.text();
     return *element + " (" + what + declared.text() + ")";
   }
 
   /// The declaration that an array has: of its name, as long as it, and nearest before the place.
   std::optional<Shape> shape_for(const ArrayPlace& place, const Finding& finding) {
+    if (place.space != ArraySpace::shared && place.space != ArraySpace::dynamic_shared &&
+        place.space != ArraySpace::local) {
+      return std::nullopt;
+    }
     std::optional<Shape> best;
     bool is_ambiguous = false;
     for (const auto& [file, line] : lines_of(finding.where)) {
@@ -116,6 +133,7 @@ class Namer {
         is_ambiguous = is_ambiguous || (best && place.space == ArraySpace::local &&
                                         best->declared->text() != declared.text());
         best = std::move(shape);
+        best->file = file;
       }
       if (best) break;
     }

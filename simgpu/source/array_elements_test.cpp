@@ -15,9 +15,8 @@ struct Touched {
   std::int64_t offset = 0;
 };
 
-/// What the message says of a place, of a finding at the last line of a kernel.
-std::string words_for(const Touched& touched, const std::string& text,
-                      const std::string& header = "") {
+/// A finding at the last line of a kernel, with its place named.
+Finding named(const Touched& touched, const std::string& text, const std::string& header = "") {
   Finding finding;
   finding.code = "RL0302";
   finding.where.file = "src/k.cu";
@@ -37,7 +36,18 @@ std::string words_for(const Touched& touched, const std::string& text,
     return found->second;
   });
   EXPECT_EQ(findings[0].message, "it reads " + findings[0].object + " there");
-  return findings[0].object;
+  return findings[0];
+}
+
+/// What the message says of a place.
+std::string words_for(const Touched& touched, const std::string& text,
+                      const std::string& header = "") {
+  return named(touched, text, header).object;
+}
+
+/// Other lines that belong to it.
+std::vector<SourceNote> notes_for(const Touched& touched, const std::string& text) {
+  return named(touched, text).also;
 }
 
 std::string kernel_with(const std::string& declarations) {
@@ -109,6 +119,15 @@ TEST(ArrayElements, MayLieOutside) {
             "As[-1][31], which is outside of shared float As[32][32]");
   EXPECT_EQ(words_for({.name = "Bs", .bytes = 32, .offset = 32}, text),
             "Bs[8], which is outside of shared float Bs[8]");
+}
+
+TEST(ArrayElements, ThatLieOutsideLeadToTheDeclaration) {
+  const std::vector<SourceNote> also =
+      notes_for({.offset = 4096}, kernel_with("  __shared__ float As[32][32];"));
+  ASSERT_EQ(also.size(), 1u);
+  EXPECT_EQ(also[0].text, "As is declared here, with 1024 elements");
+  EXPECT_EQ(also[0].line, 2u);
+  EXPECT_TRUE(notes_for({.offset = 4092}, kernel_with("  __shared__ float As[32][32];")).empty());
 }
 
 TEST(ArrayElements, OfDynamicSharedMemoryHaveItsName) {

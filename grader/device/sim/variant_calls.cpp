@@ -26,12 +26,28 @@ std::uint64_t warp_instructions(const simgpu::Activity& activity) {
   return sum;
 }
 
+std::uint64_t most_blocks(const simgpu::Activity& activity) {
+  std::uint64_t most = 0;
+  for (const simgpu::KernelRecord& kernel : activity.kernels) {
+    most = std::max(most, std::uint64_t{kernel.grid.x} * kernel.grid.y * kernel.grid.z);
+  }
+  return most;
+}
+
 /// @param first what the first call has done. Of the budget that is more than its instructions:
 ///              sectors of memory take time, too
+/// @param is_sound whether it came to its end: what one has done that failed says little of what a
+///                 right one takes
 simgpu::protocol::VariantLimits limits_after(const RunRequest& request,
-                                             const simgpu::protocol::CallWork& first) {
+                                             const simgpu::protocol::CallWork& first,
+                                             bool is_sound) {
   constexpr std::uint64_t kTimes = 4, kMore = 100'000, kMoreCalls = 2000;
-  const std::uint64_t budget = kTimes * first.of_budget + kMore;
+  constexpr std::uint64_t kOfAll = 30'000'000, kMostOfOne = 2'000'000;
+  std::uint64_t budget = kTimes * first.of_budget + kMore;
+  if (!is_sound) {
+    const std::uint64_t share = kOfAll / std::max<std::size_t>(request.variants.size(), 1);
+    budget = std::max(budget, std::min(share, kMostOfOne));
+  }
   return {.instruction_budget = request.variant_budget != 0 ? request.variant_budget : budget,
           .host_call_limit = kTimes * first.host_calls + kMoreCalls,
           .is_checked = request.variants_checked ? 1U : 0U,
@@ -119,11 +135,12 @@ void VariantCalls::finish_first(const std::optional<Reply>& reply, RunOutcome& o
   needs_guest_ = !reply;
   // Of a device that had to be ended there are no outputs.
   needs_device_ = outcome.outputs.size() != request_.problem->tensors.size();
-  limits_ = limits_after(
-      request_, needs_device_ ? simgpu::protocol::CallWork{} : session_.device().work_since_mark());
   const bool is_sound = outcome.end == RunOutcome::End::returned && outcome.cuda_error.empty() &&
                         outcome.activity.error.empty() &&
                         std::ranges::none_of(outcome.activity.findings, is_error);
+  limits_ = limits_after(
+      request_, needs_device_ ? simgpu::protocol::CallWork{} : session_.device().work_since_mark(),
+      is_sound);
   if (is_sound) session_.device().keep_for_variants();
   limits_.follows_failure = is_sound ? 0 : 1;
 }
@@ -230,6 +247,7 @@ VariantCall VariantCalls::collect(const Problem& problem,
   simgpu::DeviceProcess& device = session_.device();
   const simgpu::Activity activity = device.collect();
   result.warp_instructions = warp_instructions(activity);
+  result.most_blocks = most_blocks(activity);
   const auto failure = std::ranges::find_if(activity.findings, is_error);
   if (failure != activity.findings.end()) result.failure_code = failure->code.text();
   result.is_sound = reply && reply->status == Reply::Status::returned &&

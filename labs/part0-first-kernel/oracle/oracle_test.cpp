@@ -85,6 +85,9 @@ TEST_F(VectorAddTest, NamesWhatIsWrong) {
   c_ = right;
   std::fill(c_.begin() + 256, c_.end(), 0.0F);
   expect("RL0436", "44 of 300");
+  c_ = right;
+  std::fill(c_.begin() + 75, c_.end(), std::nanf(""));
+  expect("RL0403", "the first n / 4 elements of c are there, which are n bytes");
   c_.resize(10);
   expect("RL0401", "290 of 300");
   c_ = right;

@@ -94,9 +94,15 @@ class VectorAddOracle : public Oracle {
                      "copy the result back: cudaMemcpy(c, device_c, bytes, "
                      "cudaMemcpyDeviceToHost), with bytes = n * sizeof(float)"});
     }
+    const bool is_prefix = wrong == right.size() - first && first > 0;
+    if (is_prefix && unwritten == wrong && first == right.size() / sizeof(float)) {
+      throw Refusal(
+          {"RL0403",
+           "the first n / 4 elements of c are there, which are n bytes, and no others" + figures,
+           "cudaMemcpy counts bytes: the size of each copy is n * sizeof(float)"});
+    }
     constexpr std::size_t kWarp = 32;
-    const bool are_last = first % kWarp == 0 && wrong == right.size() - first;
-    if (are_last && first > 0) {
+    if (is_prefix && first % kWarp == 0) {
       throw Refusal({"RL0436",
                      "c is right up to a whole number of warps, and wrong after it" + figures,
                      "where n is no multiple of the block, one more block has to be launched: "

@@ -19,9 +19,10 @@ constexpr std::size_t kTurn = 32;
 /// Entries between the one that is run and the one whose set is fetched: the model of a large L2
 /// does not fit into the host's.
 constexpr std::size_t kFetchAhead = 6;
-/// Lines whose way from DRAM is remembered, as a power of two: more than resident blocks ask for in
-/// a turn.
-constexpr int kFetchedBits = 14;
+/// Lines whose way from DRAM is remembered at most, as a power of two.
+constexpr int kMostFetchedBits = 17;
+/// Device memory has fewer than 2^40 lines; of the number of a turn the low bits tell it apart.
+constexpr int kLineBits = 40;
 /// The group of sets that are not simulated.
 constexpr std::uint8_t kLeftOut = 0xff;
 
@@ -54,10 +55,7 @@ std::uint32_t words_in(std::uint32_t sectors) {
 }  // namespace
 
 L2Cache::L2Cache(std::uint64_t bytes, std::uint32_t one_in)
-    : own_(storage(bytes)),
-      cache_(*own_),
-      one_in_(std::min(one_in, cache_.sets())),
-      fetched_(std::size_t{1} << kFetchedBits) {
+    : own_(storage(bytes)), cache_(*own_), one_in_(std::min(one_in, cache_.sets())) {
   if (one_in_ <= 1) return;
   // One set of every `one_in_` neighbours, so that arrays are sampled evenly; each group has as
   // many as the others.
@@ -69,9 +67,7 @@ L2Cache::L2Cache(std::uint64_t bytes, std::uint32_t one_in)
   }
 }
 
-L2Cache::L2Cache(SectorCache& memory) : cache_(memory), fetched_(std::size_t{1} << kFetchedBits) {
-  cache_.clear();
-}
+L2Cache::L2Cache(SectorCache& memory) : cache_(memory) { cache_.clear(); }
 
 SectorCache L2Cache::storage(std::uint64_t bytes) { return {bytes, kL2Ways}; }
 
@@ -88,6 +84,7 @@ L2Cache::Counts L2Cache::counts() const {
 }
 
 void L2Cache::run_wave(std::span<const std::unique_ptr<TrafficLog>> wave) {
+  begin_wave(wave.size());
   std::vector<Place> places(wave.size());
   bool more = true;
   while (more) {
@@ -127,6 +124,7 @@ void L2Cache::thin(const TrafficLog& log, ThinLog& thin) {
 }
 
 void L2Cache::run_wave(std::span<const ThinLog> wave) {
+  begin_wave(wave.size());
   std::vector<Place> places(wave.size());
   bool more = true;
   for (std::uint32_t turn = 0; more; ++turn) {
@@ -143,9 +141,22 @@ void L2Cache::run_wave(std::span<const ThinLog> wave) {
   }
 }
 
+std::uint64_t L2Cache::fetch_in_this_turn(std::uint64_t line) const {
+  return turn_ << kLineBits | line;
+}
+
+/// As many lines as its blocks ask for in a turn.
+void L2Cache::begin_wave(std::size_t blocks) {
+  const int bits =
+      std::clamp(static_cast<int>(std::bit_width(blocks * kTurn)), 1, kMostFetchedBits);
+  if (bits <= fetched_bits_) return;
+  fetched_bits_ = bits;
+  fetched_.assign(std::size_t{1} << bits, 0);
+}
+
 /// Lines lie apart by the golden ratio.
-L2Cache::Fetched& L2Cache::fetched_of(std::uint64_t line) {
-  return fetched_[line * 0x9E37'79B9'7F4A'7C15 >> (64 - kFetchedBits)];
+std::uint64_t& L2Cache::last_fetch_like(std::uint64_t line) {
+  return fetched_[line * 0x9E37'79B9'7F4A'7C15 >> (64 - fetched_bits_)];
 }
 
 bool L2Cache::any_simulated(const TrafficEntry& entry) const {
@@ -203,9 +214,9 @@ bool L2Cache::request(std::uint64_t line, std::uint32_t sectors, std::uint32_t w
   const auto misses = static_cast<std::uint32_t>(std::popcount(missing));
   counts.hits += count - misses;
   if (!reads) return false;
-  Fetched& fetched = fetched_of(line);
-  if (missing == 0) return fetched.line == line && fetched.turn == turn_;
-  fetched = {line, turn_};
+  std::uint64_t& fetched = last_fetch_like(line);
+  if (missing == 0) return fetched == fetch_in_this_turn(line);
+  fetched = fetch_in_this_turn(line);
   counts.dram_reads += misses;
   cache_.probe(line, words_in(missing));
   return true;

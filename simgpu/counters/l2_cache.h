@@ -70,12 +70,10 @@ class L2Cache {
     std::size_t next = 0;
     bool missed = false;  ///< the request that is being run, in part
   };
-  /// A line that DRAM was asked for.
-  struct Fetched {
-    std::uint64_t line = ~std::uint64_t{0};
-    std::uint64_t turn = 0;
-  };
-  Fetched& fetched_of(std::uint64_t line);
+  /// A line and the turn in which DRAM was asked for it, as one number.
+  std::uint64_t fetch_in_this_turn(std::uint64_t line) const;
+  std::uint64_t& last_fetch_like(std::uint64_t line);
+  void begin_wave(std::size_t blocks);
   bool any_simulated(const TrafficEntry& entry) const;
   void run(const TrafficEntry& entry, bool& missed);
   bool request(std::uint64_t line, std::uint32_t sectors, std::uint32_t words, std::uint32_t count,
@@ -90,7 +88,8 @@ class L2Cache {
   /// What resident blocks ask for in the same turn they ask for together: who comes second finds
   /// the line in the cache, and waits for DRAM like the first. By line; what has lost its place
   /// passes for lines that are there.
-  std::vector<Fetched> fetched_;
+  std::vector<std::uint64_t> fetched_;
+  int fetched_bits_ = 0;    ///< its size as a power of two
   std::uint64_t turn_ = 0;  ///< of the launch
 };
 

@@ -185,26 +185,35 @@ class SampledLaunch : public ::testing::TestWithParam<const char*> {
   }
 
   /// Of each instruction's requests, the shares that went further: within two standard errors of
-  /// what one set of the cache in sixteen tells.
+  /// what one set of the cache in sixteen tells. Lines that many blocks ask for together are few,
+  /// and one that lies in such a set counts for all of them: so what DRAM serves one instruction is
+  /// told less surely than what it serves all.
   static void expect_near(const LoadCountsByPc& whole, const LoadCountsByPc& sampled) {
     constexpr double kOneSetIn = 16;
     const auto near = [](const char* what, std::size_t pc, std::uint64_t part_a,
-                         std::uint64_t all_a, std::uint64_t part_b, std::uint64_t all_b) {
+                         std::uint64_t all_a, std::uint64_t part_b, std::uint64_t all_b,
+                         double of_few_lines = 0) {
       ASSERT_EQ(all_a == 0, all_b == 0) << what << " of instruction " << pc;
       if (all_a == 0) return;
       EXPECT_NEAR(static_cast<double>(part_b) / static_cast<double>(all_b),
                   static_cast<double>(part_a) / static_cast<double>(all_a),
-                  0.02 + 2 * std::sqrt(kOneSetIn / static_cast<double>(all_b)))
+                  of_few_lines + 0.02 + 2 * std::sqrt(kOneSetIn / static_cast<double>(all_b)))
           << what << " of instruction " << pc;
     };
     ASSERT_EQ(sampled.size(), whole.size());
+    constexpr double kOfFewLines = 0.1;
+    LoadCounts all_whole, all_sampled;
     for (std::size_t pc = 0; pc < whole.size(); ++pc) {
+      all_whole.add_times(whole[pc], 1);
+      all_sampled.add_times(sampled[pc], 1);
       const LoadCounts& a = whole[pc];
       const LoadCounts& b = sampled[pc];
       near("loads beyond L1", pc, a.beyond_l1, a.requests, b.beyond_l1, b.requests);
       near("loads of recent lines", pc, a.of_recent, a.requests, b.of_recent, b.requests);
-      near("loads from DRAM", pc, a.from_dram, a.at_l2, b.from_dram, b.at_l2);
+      near("loads from DRAM", pc, a.from_dram, a.at_l2, b.from_dram, b.at_l2, kOfFewLines);
     }
+    near("all loads from DRAM", whole.size(), all_whole.from_dram, all_whole.at_l2,
+         all_sampled.from_dram, all_sampled.at_l2);
   }
 
   gpu_spec::GpuSpec gpu_;

@@ -240,6 +240,20 @@ Problem problem_of(const ThreadFlow& flow, const std::vector<Anchor>& anchors, d
   return problem;
 }
 
+/// A function that is not in the kernel, such as what ends it where an assertion fails: nothing is
+/// known of its code, so that nobody may have called it.
+bool calls_others(const KernelCode& code, const std::vector<BasicBlock>& blocks,
+                  const PtxCounts& counts) {
+  for (const BasicBlock& block : blocks) {
+    for (std::uint32_t at = block.first; at < block.last; ++at) {
+      if (code.instructions[at].flow != Flow::external) continue;
+      const auto line = counts.lines.find(code.instructions[at].ptx_line);
+      if (line == counts.lines.end() || line->second.threads > 0) return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 Alignment align(const KernelCode& code, const std::vector<BasicBlock>& blocks,
@@ -251,6 +265,10 @@ Alignment align(const KernelCode& code, const std::vector<BasicBlock>& blocks,
   }
   if (blocks.empty() || counts.threads == 0) {
     alignment.why_not = "nothing of it was executed";
+    return alignment;
+  }
+  if (calls_others(code, blocks, counts)) {
+    alignment.why_not = "it calls functions that are not in its code";
     return alignment;
   }
   const ThreadFlow flow(blocks);

@@ -33,8 +33,8 @@ class Counts {
     return *this;
   }
   /// The line is in a loop that all threads enter once.
-  Counts& in_loop(std::uint32_t number, double turns) {
-    counts_.lines[number].loop = {.number = 1, .entries = 64, .turns = turns};
+  Counts& in_loop(std::uint32_t number, double turns, std::uint32_t loop = 1, double entries = 64) {
+    counts_.lines[number].loop = {.number = loop, .entries = entries, .turns = turns};
     return *this;
   }
   const PtxCounts& counts() const { return counts_; }
@@ -178,6 +178,42 @@ TEST(Alignment, PassesOnWhyTheCodeIsNotUnderstood) {
   KernelCode code = CodeText().exit().code();
   code.why_not = "opcode 0x1ff is not known";
   EXPECT_EQ(align(code, {}, Counts().counts()).why_not, "opcode 0x1ff is not known");
+}
+
+TEST(Alignment, ALoopInWhichAnotherIsUnrolledWholeTurnsAsOftenAsTheOuterOne) {
+  const auto code = CodeText()
+                        .add("BAR", InstructionClass::barrier, 1)  // 0
+                        .add("FFMA", kFp32, 2)
+                        .add("FFMA", kFp32, 2)
+                        .add("FFMA", kFp32, 2)
+                        .add("FFMA", kFp32, 2)
+                        .branch(0, true, 3)
+                        .store(4)
+                        .exit();
+  constexpr double kOuter = 100, kInner = 4;
+  const Alignment alignment = align_all(code, Counts()
+                                                  .line(1, InstructionClass::barrier, 64 * kOuter)
+                                                  .in_loop(1, kOuter)
+                                                  .line(2, kFp32, 64 * kOuter * kInner)
+                                                  .in_loop(2, kInner, 2, 64 * kOuter)
+                                                  .line(4, InstructionClass::global_store, 64));
+  EXPECT_THAT(alignment.why_not, IsEmpty());
+  EXPECT_THAT(alignment.blocks.at(0).threads, DoubleNear(64 * kOuter, kTolerance));
+}
+
+TEST(Alignment, AFailedAssertionsCallIsNoObstacleUnlessSomebodyMakesIt) {
+  const auto code = CodeText()
+                        .branch(3, true, 1)  // 0: the assertion holds
+                        .call_others(2)      // 1
+                        .exit()              // 2
+                        .store(3)            // 3
+                        .exit();
+  const Counts holds =
+      Counts().line(2, InstructionClass::control, 0).line(3, InstructionClass::global_store, 64);
+  EXPECT_THAT(align_all(code, holds).why_not, IsEmpty());
+  const Counts fails =
+      Counts().line(2, InstructionClass::control, 1).line(3, InstructionClass::global_store, 63);
+  EXPECT_THAT(align_all(code, fails).why_not, HasSubstr("calls functions"));
 }
 
 }  // namespace

@@ -36,6 +36,7 @@ enum class Flow : std::uint8_t {
   scope,       ///< BSSY: nothing yet; `target` is where a BSYNC of the same barrier leads
   reconverge,  ///< BSYNC: to the target of the BSSY
   collective,  ///< WARPSYNC.COLLECTIVE: some lanes go to `target`, others wait at the next one
+  external,    ///< to a function that is not in the kernel, and later to the next instruction
   indirect,    ///< to an address in a register: nobody knows where
 };
 

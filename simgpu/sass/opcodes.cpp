@@ -108,7 +108,7 @@ constexpr std::array kOpcodes{
     Opcode{0x11D, "BAR", InstructionClass::barrier, ""},
     Opcode{0x141, "BSYNC", InstructionClass::control, "", Flow::reconverge},
     Opcode{0x142, "BREAK", InstructionClass::control, ""},
-    Opcode{0x143, "CALL", InstructionClass::control, "", Flow::indirect},
+    Opcode{0x143, "CALL", InstructionClass::control, "", Flow::external},
     Opcode{0x144, "CALL", InstructionClass::control, "", Flow::call},
     Opcode{0x145, "BSSY", InstructionClass::control, "", Flow::scope},
     Opcode{0x146, "YIELD", InstructionClass::control, ""},

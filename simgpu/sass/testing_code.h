@@ -39,6 +39,10 @@ class CodeText {
     return jump("BRA", Flow::branch, to, is_conditional, line);
   }
   CodeText& call(std::uint64_t to) { return jump("CALL", Flow::call, to, false, 0); }
+  CodeText& call_others(std::uint32_t line) {
+    append("CALL", line).flow = Flow::external;
+    return *this;
+  }
   CodeText& scope(std::uint64_t to, unsigned barrier) {
     jump("BSSY", Flow::scope, to, false, 0);
     code_.instructions.back().convergence_barrier = barrier;

@@ -17,6 +17,9 @@ struct Copies {
   unsigned number = 0;
   std::uint32_t block = 0;  ///< that they are in, or the head
   bool is_loop = false;
+  /// Of a loop of machine code: more turns it cannot take. Where a loop of PTX lies in another and
+  /// all of its turns are unrolled, the other one's are meant.
+  double most_turns = 0;
 };
 
 /// How many copies of which loop of PTX some blocks have: by the instruction that is there most
@@ -25,6 +28,7 @@ Copies copies_in(const KernelCode& code, const std::vector<BasicBlock>& blocks,
                  const std::vector<std::uint32_t>& some, const std::set<std::uint32_t>& others,
                  const PtxCounts& counts) {
   std::map<std::pair<std::uint32_t, unsigned>, unsigned> seen;
+  std::map<std::uint32_t, std::pair<double, unsigned>> loops;  // turns and copies, by number
   Copies most;
   for (const std::uint32_t block : some) {
     for (std::uint32_t at = blocks[block].first; at < blocks[block].last; ++at) {
@@ -34,11 +38,17 @@ Copies copies_in(const KernelCode& code, const std::vector<BasicBlock>& blocks,
       if (others.contains(line->second.loop.number)) continue;
       if (anchor_weight(instruction, line->second) < kLikely) continue;
       const unsigned number = ++seen[{instruction.ptx_line, instruction.opcode}];
+      auto& [turns, copies] = loops[line->second.loop.number];
+      turns = line->second.loop.turns;
+      copies = std::max(copies, number);
       if (number > most.number) {
         most.of = line->second.loop;
         most.number = number;
       }
     }
+  }
+  for (const auto& [number, loop] : loops) {
+    most.most_turns = std::max(most.most_turns, loop.first / loop.second);
   }
   return most;
 }
@@ -94,7 +104,7 @@ std::vector<CopiedTurns> find_copied_turns(const KernelCode& code,
         CopiedTurns& one = found.emplace_back();
         one.block = copies.block;
         one.copies = copies.number;
-        if (copies.is_loop) one.turns = copies.of.turns / copies.number;
+        if (copies.is_loop) one.turns = copies.most_turns;
         if (copies.number > 1)
           one.threads = copies.of.entries * (copies.is_loop ? whole : std::min(whole, 1.0));
       }

@@ -145,10 +145,10 @@ std::uint64_t L2Cache::fetch_in_this_turn(std::uint64_t line) const {
   return turn_ << kLineBits | line;
 }
 
-/// As many lines as its blocks ask for in a turn.
+/// Room for the lines that its blocks ask for in a turn, so that few lose their place to others.
 void L2Cache::begin_wave(std::size_t blocks) {
   const int bits =
-      std::clamp(static_cast<int>(std::bit_width(blocks * kTurn)), 1, kMostFetchedBits);
+      std::clamp(static_cast<int>(std::bit_width(4 * blocks * kTurn)), 1, kMostFetchedBits);
   if (bits <= fetched_bits_) return;
   fetched_bits_ = bits;
   fetched_.assign(std::size_t{1} << bits, 0);

@@ -213,7 +213,7 @@ class SampledLaunch : public ::testing::TestWithParam<const char*> {
       near("loads from DRAM", pc, a.from_dram, a.at_l2, b.from_dram, b.at_l2, kOfFewLines);
     }
     near("all loads from DRAM", whole.size(), all_whole.from_dram, all_whole.at_l2,
-         all_sampled.from_dram, all_sampled.at_l2);
+         all_sampled.from_dram, all_sampled.at_l2, kOfFewLines / 4);
   }
 
   gpu_spec::GpuSpec gpu_;

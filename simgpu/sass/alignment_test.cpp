@@ -182,12 +182,13 @@ TEST(Alignment, PassesOnWhyTheCodeIsNotUnderstood) {
 
 TEST(Alignment, ALoopInWhichAnotherIsUnrolledWholeTurnsAsOftenAsTheOuterOne) {
   const auto code = CodeText()
-                        .add("BAR", InstructionClass::barrier, 1)  // 0
+                        .add("MOV", kInteger, 9)                   // 0
+                        .add("BAR", InstructionClass::barrier, 1)  // 1
                         .add("FFMA", kFp32, 2)
                         .add("FFMA", kFp32, 2)
                         .add("FFMA", kFp32, 2)
                         .add("FFMA", kFp32, 2)
-                        .branch(0, true, 3)
+                        .branch(1, true, 3)
                         .store(4)
                         .exit();
   constexpr double kOuter = 100, kInner = 4;
@@ -198,7 +199,7 @@ TEST(Alignment, ALoopInWhichAnotherIsUnrolledWholeTurnsAsOftenAsTheOuterOne) {
                                                   .in_loop(2, kInner, 2, 64 * kOuter)
                                                   .line(4, InstructionClass::global_store, 64));
   EXPECT_THAT(alignment.why_not, IsEmpty());
-  EXPECT_THAT(alignment.blocks.at(0).threads, DoubleNear(64 * kOuter, kTolerance));
+  EXPECT_THAT(alignment.blocks.at(1).threads, DoubleNear(64 * kOuter, kTolerance));
 }
 
 TEST(Alignment, AFailedAssertionsCallIsNoObstacleUnlessSomebodyMakesIt) {

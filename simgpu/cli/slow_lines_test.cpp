@@ -78,10 +78,12 @@ TEST(SlowLines, HaveTheCountersOfTheirLaunchTogether) {
   for (const json& kernel : report()["kernels"]) {
     SCOPED_TRACE(kernel["name"].get<std::string>());
     const json& code = kernel["machine_code"];
-    ASSERT_TRUE(code["aligned"].get<bool>()) << code["why_not"];
-    // Counts of machine code are those of the program's blocks, which need not be whole numbers.
+    // Counts of machine code are those of its blocks, which need not be whole numbers.
+    const bool by_code = code["aligned"].get<bool>();
     EXPECT_NEAR(sum_over_lines(kernel, "warp_instructions"),
-                code["warp_instructions"].get<double>(), code["instructions"].get<double>());
+                by_code ? code["warp_instructions"].get<double>()
+                        : counted(kernel, "smsp__inst_executed.sum"),
+                by_code ? code["instructions"].get<double>() : 0);
     EXPECT_EQ(sum_over_lines(kernel, "sectors"),
               counted(kernel, "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum") +
                   counted(kernel, "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum") +

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <random>
+
 namespace simgpu::sass {
 namespace {
 
@@ -42,6 +44,20 @@ TEST(LeastDeviation, KeepsUnknownsFromBecomingNegative) {
                             {0, 0});
   ASSERT_TRUE(solved);
   EXPECT_THAT(solved->unknowns, ElementsAre(DoubleNear(0, kNear), DoubleNear(5, kNear)));
+}
+
+TEST(LeastDeviation, GivesUpWhatTakesTooMuchWork) {
+  // Each equation has all unknowns, so that each step changes the whole table.
+  constexpr std::uint32_t kMany = 1200;
+  std::mt19937 random(1);
+  std::vector<Equation> equations(kMany);
+  for (Equation& equation : equations) {
+    equation.value = 1 + random() % 100;
+    for (std::uint32_t i = 0; i < kMany; ++i) {
+      equation.terms.push_back({i, static_cast<double>(random() % 19) - 9});
+    }
+  }
+  EXPECT_FALSE(solve(equations, std::vector<double>(kMany, 1)));
 }
 
 TEST(LeastDeviation, RefusesATableThatDoesNotFit) {

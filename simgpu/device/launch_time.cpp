@@ -42,7 +42,8 @@ void tell_by_machine_code(const LaunchTimes::Launch& launch, const sass::Alignme
 bool LaunchTimes::Last::is_like(const Launch& launch) const {
   const LaunchResult& result = launch.result;
   return gpu == &launch.gpu && shape == launch.shape && counters == launch.counters &&
-         executed == result.executed && loads == result.loads && accesses == result.accesses;
+         executed == result.executed && loads == result.loads && accesses == result.accesses &&
+         balance == result.balance;
 }
 
 LaunchTime LaunchTimes::of(const Launch& launch) {
@@ -57,6 +58,7 @@ LaunchTime LaunchTimes::of(const Launch& launch) {
             .executed = result.executed,
             .loads = result.loads,
             .accesses = result.accesses,
+            .balance = result.balance,
             .time = tell(launch)};
   }
   return last.time;

@@ -56,6 +56,7 @@ class LaunchTimes {
     std::vector<ExecutionCount> executed;
     LoadCountsByPc loads;
     AccessCountsByPc accesses;
+    WorkBalance balance;
     LaunchTime time;
 
     bool is_like(const Launch& launch) const;

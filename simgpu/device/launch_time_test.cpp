@@ -114,5 +114,12 @@ TEST_F(LaunchTimeTest, ALaunchThatDoesSomethingElseIsToldAnew) {
   EXPECT_GT(told(times).predicted.time.total_us, once);
 }
 
+TEST_F(LaunchTimeTest, ALaunchWhoseBlocksDoTheSameInAnotherOrderIsToldAnew) {
+  LaunchTimes times(by_machine_code_);
+  const double even = told(times).predicted.time.total_us;
+  result_.balance.longest = 50;  // one block waits for most of it
+  EXPECT_GT(told(times).predicted.time.total_us, even);
+}
+
 }  // namespace
 }  // namespace simgpu

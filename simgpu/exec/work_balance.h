@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <tuple>
 #include <vector>
 
 #include "simgpu/counters/load_counts.h"
@@ -22,14 +23,17 @@ struct WarpWays {
     LoadCountsByPc loads;                  ///< likewise, but for what became of them in L2
     std::uint64_t slept_ns = 0;
     std::uint64_t blocks = 0;
+    bool operator==(const Way&) const = default;
   };
   /// Blocks whose warps go these ways, by index.
   struct Mix {
     std::vector<std::size_t> ways;
     std::uint64_t blocks = 0;
+    bool operator==(const Mix&) const = default;
   };
   std::vector<Way> ways;
   std::vector<Mix> mixes;
+  bool operator==(const WarpWays&) const = default;
 };
 
 /// What every fourth warp of a block executes, from the first, the second … on: each scheduler of
@@ -37,6 +41,7 @@ struct WarpWays {
 struct SchedulerCounts {
   std::array<std::uint64_t, 4> by_scheduler{};
   std::uint64_t busiest = 0;  ///< in each block, the most of the four; all blocks together
+  bool operator==(const SchedulerCounts&) const = default;
 };
 
 /// How unevenly the blocks and warps of a launch share its work. What it is by default holds where
@@ -62,5 +67,18 @@ struct WorkBalance {
   double longest = 1;  ///< of the launch's longest warp, with its waits, over a block's longest
   std::shared_ptr<const WarpWays> ways;  ///< nullptr: all warps go the mean warp's
 };
+
+/// By what they point to, too.
+inline bool operator==(const WorkBalance& a, const WorkBalance& b) {
+  const auto numbers = [](const WorkBalance& one) {
+    return std::tie(one.busiest_instructions, one.busiest_sectors, one.busiest_wavefronts,
+                    one.busiest_pipes, one.by_scheduler, one.busiest_scheduler,
+                    one.longest_of_block, one.kept_waiting, one.longest);
+  };
+  const auto same = [](const auto& one, const auto& other) {
+    return one == other || (one && other && *one == *other);
+  };
+  return numbers(a) == numbers(b) && same(a.schedulers, b.schedulers) && same(a.ways, b.ways);
+}
 
 }  // namespace simgpu

@@ -46,6 +46,7 @@ double share_of_dram(const Work& work) {
 /// bandwidth is reached, but nothing waits for a store: with as many reads as writes it is the
 /// GPU's number, with writes alone that of all other terms.
 double dram_sharpness(const Work& work) {
+  if (work.gpu.dram_sharpness >= kSharpness) return kSharpness;
   const auto read = static_cast<double>(work.counters.dram_read_bytes);
   const double all = read + static_cast<double>(work.counters.dram_write_bytes);
   if (all == 0) return kSharpness;

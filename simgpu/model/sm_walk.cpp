@@ -7,8 +7,6 @@
 #include <optional>
 #include <vector>
 
-#include "simgpu/model/loop_nest.h"
-#include "simgpu/model/machine_operations.h"
 #include "simgpu/model/warp_way.h"
 
 namespace simgpu::model {
@@ -274,22 +272,25 @@ class SmWalk {
 
 }  // namespace
 
-std::optional<double> cycles_of_blocks(const Work& work, std::uint64_t blocks) {
+SmWalks::SmWalks(const Work& work)
+    : work_(work),
+      steps_(find_steps(work.program, work.executed,
+                        static_cast<double>(work.blocks * work.warps_per_block))),
+      operations_(machine_operations(work)) {}
+
+std::optional<double> SmWalks::cycles_of_blocks(std::uint64_t blocks) const {
   // Of all warps together: the first is aimed at, since it takes some milliseconds.
   constexpr double kEnough = 60'000, kTooMany = 300'000;
   constexpr std::uint32_t kMostTurns = 24, kFewTurns = 8, kFewestTurns = 2;
-  const auto warps = static_cast<double>(work.blocks * work.warps_per_block);
-  const std::vector<Step> steps = find_steps(work.program, work.executed, warps);
-  const std::vector<Operation> operations = machine_operations(work);
-  const auto walking = static_cast<double>(blocks * work.warps_per_block);
+  const auto walking = static_cast<double>(blocks * work_.warps_per_block);
   std::uint32_t turns = kMostTurns;
-  WarpWay way = warp_way(work, steps, turns);
+  WarpWay way = warp_way(work_, steps_, turns);
   while (turns > kFewestTurns && way.instructions * walking > kEnough) {
     turns -= turns > kFewTurns ? 4 : turns > 4 ? 2 : 1;
-    way = warp_way(work, steps, turns);
+    way = warp_way(work_, steps_, turns);
   }
   if (way.instructions * walking > kTooMany) return std::nullopt;
-  return SmWalk(work, operations, way, blocks).run();
+  return SmWalk(work_, operations_, way, blocks).run();
 }
 
 }  // namespace simgpu::model

@@ -14,7 +14,8 @@ constexpr IssueControl kAfterLoad{.stall_cycles = 1, .wait_mask = 1};
 class SmWalkTest : public ::testing::Test {
  protected:
   double cycles(const MachineLaunch& launch, std::uint64_t blocks = 1) const {
-    return model::cycles_of_blocks(launch.work(gpu_), blocks).value();
+    const model::Work work = launch.work(gpu_);
+    return model::SmWalks(work).cycles_of_blocks(blocks).value();
   }
   double alone(const MachineLaunch& launch) const { return model::warp_cycles(launch.work(gpu_)); }
 
@@ -134,7 +135,8 @@ TEST_F(SmWalkTest, WhatIsTooMuchToWalkIsNotTold) {
     launch.launch.loop_to(loops[i]);
     launch.add(InstructionClass::move, kNext, times /= 8, true);
   }
-  EXPECT_FALSE(model::cycles_of_blocks(launch.work(gpu_), 2));
+  const model::Work work = launch.work(gpu_);
+  EXPECT_FALSE(model::SmWalks(work).cycles_of_blocks(2));
 }
 
 TEST_F(SmWalkTest, ATimeByMachineCodeIsNoneOfAnyUnitAlone) {

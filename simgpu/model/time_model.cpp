@@ -42,9 +42,9 @@ std::optional<double> walked_cycles(const model::Work& work, double warp_cycles,
   const std::uint64_t blocks = work.blocks_of_busiest_sm();
   const std::uint64_t resident = std::min(work.resident_blocks, blocks);
   const std::uint64_t rounds = blocks / resident, rest = blocks % resident;
-  const std::optional<double> round = model::cycles_of_blocks(work, resident);
-  const std::optional<double> last =
-      rest == 0 ? std::optional(0.0) : model::cycles_of_blocks(work, rest);
+  const model::SmWalks walks(work);
+  const std::optional<double> round = walks.cycles_of_blocks(resident);
+  const std::optional<double> last = rest == 0 ? std::optional(0.0) : walks.cycles_of_blocks(rest);
   if (!round || !last) return std::nullopt;
   const auto all_rounds = static_cast<double>(rounds + (rest == 0 ? 0 : 1));
   const double longer = std::max(0.0, block.mean - warp_cycles);
@@ -126,7 +126,7 @@ double device_time_us(const KernelCounters& counters, const LaunchShape& shape,
   const double cycles = model::warp_cycles(work);
   const double starts =
       gpu.cycles_per_block * static_cast<double>(work.blocks) / static_cast<double>(gpu.sm_count);
-  const model::BlockCycles block = cycles_of_block(work, cycles);
+  const model::BlockCycles block = model::block_cycles(work, cycles);
   const double latency = work.microseconds(std::max(block.mean * rounds, starts));
   const double serial = model::serial_part(work, throughput, block.stalled);
   return model::busy_time(work, terms, serial, latency).total();

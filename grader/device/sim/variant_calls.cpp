@@ -29,7 +29,7 @@ std::uint64_t warp_instructions(const simgpu::Activity& activity) {
 std::uint64_t most_blocks(const simgpu::Activity& activity) {
   std::uint64_t most = 0;
   for (const simgpu::KernelRecord& kernel : activity.kernels) {
-    most = std::max(most, std::uint64_t{kernel.grid.x} * kernel.grid.y * kernel.grid.z);
+    most = std::max(most, kernel.grid.count());
   }
   return most;
 }

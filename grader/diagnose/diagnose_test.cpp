@@ -337,40 +337,6 @@ TEST_F(DiagnoseTest, ASumThatStartsFromNothingWrittenIsToldToClearItsMemory) {
   EXPECT_THAT(story_at(3).help, Not(HasSubstr("cudaMemset")));
 }
 
-TEST_F(DiagnoseTest, ALeadingDimensionIsThatOfATileOrThatOfCublas) {
-  simgpu::Finding finding;
-  finding.code = "RL0204";
-  finding.detail = simgpu::FindingDetail::tile;
-  EXPECT_THAT(explain_finding(finding, context_, nullptr).help, HasSubstr("padded by whole 16"));
-  finding.code = "RL0201";
-  finding.detail = simgpu::FindingDetail::operand_too_long;
-  finding.name = "A";
-  const Diagnostic story = explain_finding(finding, context_, nullptr);
-  EXPECT_THAT(story.help, HasSubstr("column-major"));
-  EXPECT_THAT(story.notes, ::testing::Contains(HasSubstr("its A is your B")));
-  finding.detail = simgpu::FindingDetail::operand_without_memory;
-  EXPECT_THAT(explain_finding(finding, context_, nullptr).help, HasSubstr("device memory"));
-}
-
-TEST_F(DiagnoseTest, ASizeThatNobodyMeansIsAVariableWithoutAValue) {
-  simgpu::Finding finding;
-  finding.code = "RL0201";
-  finding.detail = simgpu::FindingDetail::beyond_any_memory;
-  finding.name = "A";
-  const Diagnostic story = explain_finding(finding, context_, nullptr);
-  EXPECT_THAT(story.help, HasSubstr("captured it by reference"));
-  EXPECT_THAT(story.help, Not(HasSubstr("column-major")));
-}
-
-TEST_F(DiagnoseTest, AResultThatIsAddedToWantsAnotherBeta) {
-  simgpu::Finding finding;
-  finding.code = "RL0205";
-  finding.detail = simgpu::FindingDetail::result_added_to;
-  finding.name = "C";
-  const Diagnostic story = explain_finding(finding, context_, nullptr);
-  EXPECT_THAT(story.help, HasSubstr("with beta = 0"));
-}
-
 TEST_F(DiagnoseTest, TwoStoresToOnePlaceNeedNoOrderButOneOwner) {
   simgpu::Finding race;
   race.code = "RL0316";

@@ -49,6 +49,12 @@ Mutant mutant(int number, MutantKind kind, std::uint32_t line) {
   return {.number = number, .kind = kind, .line = line, .column = 1, .before = "<", .after = "<="};
 }
 
+/// What is told of the mutants that make a file right.
+OperationWords words_about(const PretendFile& file) {
+  const SearchResult result = find_right_mutants(file.mutants, file.tools());
+  return words_of(result, best_of(result), 1);
+}
+
 TEST(MutantSearch, FindsTheOneThatIsRight) {
   const PretendFile file{
       {mutant(1, MutantKind::left_out, 3), mutant(2, MutantKind::comparison, 5)},
@@ -167,8 +173,7 @@ TEST(MutantWords, NameTheOperationAndWhatWouldBeRight) {
   const PretendFile file{
       {mutant(1, MutantKind::comparison, 3)},
       [](const Variant& variant, std::int64_t) { return variant.first == 1 ? 0 : 7; }};
-  const SearchResult result = find_right_mutants(file.mutants, file.tools());
-  const OperationWords words = words_of(result, best_of(result), 1);
+  const OperationWords words = words_about(file);
   EXPECT_EQ(words.message, "the comparison `<` makes it wrong: with `<=` all results are right");
   EXPECT_EQ(words.line, 3u);
 }
@@ -178,8 +183,7 @@ OperationWords words_for(const Mutant& mutant) {
   const PretendFile file{{mutant}, [&](const Variant& variant, std::int64_t) {
                            return variant.first == mutant.number ? 0 : 7;
                          }};
-  const SearchResult result = find_right_mutants(file.mutants, file.tools());
-  return words_of(result, best_of(result), 1);
+  return words_about(file);
 }
 
 TEST(MutantWords, OfANumberTellWhatMakesItRightAndNotThatItIsTheMistake) {
@@ -208,8 +212,7 @@ TEST(MutantWords, WhereSeveralLinesWouldDoNoneOfThemIsClaimed) {
   const PretendFile file{
       {mutant(1, MutantKind::comparison, 3), mutant(2, MutantKind::comparison, 5)},
       [](const Variant& variant, std::int64_t) { return variant.first != 0 ? 0 : 7; }};
-  const SearchResult result = find_right_mutants(file.mutants, file.tools());
-  const OperationWords words = words_of(result, best_of(result), 1);
+  const OperationWords words = words_about(file);
   EXPECT_EQ(words.message, "with `<=` in place of `<`, all results are right");
   EXPECT_EQ(words.evidence.back(), "a change in line 5 does the same: with `<=` in place of `<`");
 }
@@ -219,8 +222,7 @@ TEST(MutantWords, OfANumberThatLeavesOneBlockTellJustThat) {
       {mutant(1, MutantKind::number, 3)},
       [](const Variant& variant, std::int64_t) { return variant.first == 1 ? 0 : 7; },
       [](const Variant& variant) { return variant.first == 1 ? 1 : 8; }};
-  const SearchResult result = find_right_mutants(file.mutants, file.tools());
-  const OperationWords words = words_of(result, best_of(result), 1);
+  const OperationWords words = words_about(file);
   EXPECT_THAT(words.message, ::testing::StartsWith("with one block all results are right"));
   EXPECT_THAT(words.label, ::testing::HasSubstr("one block is left"));
 }
@@ -256,8 +258,7 @@ TEST(MutantWords, OfADivisorThatIsRightSinceItsQuotientIsZeroTellTheZero) {
                          [](const Variant& variant, std::int64_t) {
                            return variant.first == 1 || variant.first == 15 ? 0 : 7;
                          }};
-  const SearchResult result = find_right_mutants(file.mutants, file.tools());
-  const OperationWords words = words_of(result, best_of(result), 1);
+  const OperationWords words = words_about(file);
   EXPECT_EQ(words.message, "where `lane` is 0, all results are right");
 }
 

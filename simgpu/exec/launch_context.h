@@ -37,7 +37,8 @@ struct LaunchContext {
   bool asks_take_turns = false;
   bool watches_values = false;  ///< MemoryChanges::new_values() is wanted
   bool notes_stores = false;    ///< memory learns which allocations were stored to, and no others
-  SectorCache* l2_memory = nullptr;  ///< as EngineOptions have it
+  std::uint64_t first_block = 0;     ///< as EngineOptions have it
+  SectorCache* l2_memory = nullptr;  ///< likewise
   StepObserver* observer = nullptr;  ///< likewise
 };
 

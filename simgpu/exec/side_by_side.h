@@ -10,7 +10,7 @@ namespace simgpu {
 /// lowering and by the GPU's memory.
 std::uint64_t blocks_that_fit(const LaunchContext& launch);
 
-/// Runs all blocks on this thread. They begin in order, and one ends before the next begins unless
+/// Runs all blocks on this thread. They begin in order, but for LaunchContext::first_block, and one ends before the next begins unless
 /// it waits for others: then further blocks begin and take turns with it, as many as the GPU holds.
 /// Those of a cooperative launch begin together, and those that ask for work by turns. The order of
 /// turns follows from what the blocks do alone, so that the result is the same in every run.

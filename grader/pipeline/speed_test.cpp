@@ -166,31 +166,35 @@ TEST(TimingTest, TakesTheModelledTimeOrTheMedianOfTheMeasured) {
   EXPECT_GT(measured.spread_us, 0);
 }
 
-/// A call of one kernel that takes all of its time and is bound by DRAM.
-RunOutcome timed_kernel(double elapsed_us, std::vector<double> samples = {}) {
-  RunOutcome outcome = timed(elapsed_us, std::move(samples));
+/// A call of one kernel that takes all of its time and is bound by DRAM, as a simulated GPU tells
+/// it: with one sample, the time itself.
+RunOutcome modelled_call(double elapsed_us) {
+  RunOutcome outcome = timed(elapsed_us, {elapsed_us});
   simgpu::KernelRecord& kernel = outcome.activity.kernels.emplace_back();
   kernel.time.total_us = elapsed_us;
   kernel.time.limiter = simgpu::Limiter::dram;
   return outcome;
 }
 
-TEST(TimingTest, AModelledTimeHasABandAndAMeasuredOneHasNone) {
+Timing timing_of_call(const RunOutcome& outcome) {
   const Work work{{{"fp32", 1e9}}, 1e7};
-  const Roofline roofline = roofline_of(work, round_gpu());
-  const Timing modelled = timing_of(timed_kernel(2002), speed(0.1, 0.8, 5), work, roofline);
+  return timing_of(outcome, speed(0.1, 0.8, 5), work, roofline_of(work, round_gpu()));
+}
+
+TEST(TimingTest, AModelledTimeHasABandAndAMeasuredOneHasNone) {
+  RunOutcome outcome = modelled_call(2002);
+  const Timing modelled = timing_of_call(outcome);
   ASSERT_TRUE(modelled.modelled);
   EXPECT_LT(modelled.modelled->low_us, 2002);
   EXPECT_GT(modelled.modelled->high_us, 2002);
-  const Timing measured =
-      timing_of(timed_kernel(2002, {2000, 2001}), speed(0.1, 0.8, 5), work, roofline);
+  outcome.sampling.emplace();
+  const Timing measured = timing_of_call(outcome);
+  EXPECT_TRUE(measured.measured);
   EXPECT_FALSE(measured.modelled);
 }
 
 TEST(TimingTest, ATimeThatIsALowerBoundHasNoBand) {
-  const Work work{{{"fp32", 1e9}}, 1e7};
-  Timing timing =
-      timing_of(timed_kernel(2002), speed(0.1, 0.8, 5), work, roofline_of(work, round_gpu()));
+  Timing timing = timing_of_call(modelled_call(2002));
   bound(timing);
   EXPECT_TRUE(timing.at_least);
   EXPECT_FALSE(timing.modelled);

@@ -21,6 +21,7 @@ constexpr double kCostOfAnInstruction = 1e-6;
 /// Of a predicated copy that counts, for each unit of its anchor's weight: less than what does not
 /// add up, and more than instructions.
 constexpr double kCostOfAPredicate = 0.01;
+constexpr const char* kNoWorkLeft = "launches before it have used up the work that aligning may take";
 /// What may be left over where ptxas has computed something once that the program computes again.
 constexpr double kMostDeviation = 0.02;
 
@@ -56,18 +57,20 @@ class ThreadFlow {
 
   /// Behind a call as many threads come back as have called there.
   std::vector<Equation> calls(double weight) const {
-    std::vector<Equation> equations;
+    std::map<std::uint32_t, Equation> behind;  // by the block that is there
     for (std::uint32_t i = 0; i < blocks_.size(); ++i) {
       if (!blocks_[i].call) continue;
-      Equation& equation = equations.emplace_back();
-      equation.weight = weight;
-      add_way(i, blocks_[i].call->function, 1, equation);
-      for (std::uint32_t from = 0; from < blocks_.size(); ++from) {
-        if (std::ranges::find(blocks_[from].returns_to, blocks_[i].call->behind) !=
-            blocks_[from].returns_to.end())
-          add_way(from, blocks_[i].call->behind, -1, equation);
+      behind[blocks_[i].call->behind].weight = weight;
+      add_way(i, blocks_[i].call->function, 1, behind[blocks_[i].call->behind]);
+    }
+    for (std::uint32_t i = 0; i < blocks_.size(); ++i) {
+      for (const std::uint32_t to : blocks_[i].returns_to) {
+        behind[to].weight = weight;
+        add_way(i, to, -1, behind[to]);
       }
     }
+    std::vector<Equation> equations;
+    for (auto& [block, equation] : behind) equations.push_back(std::move(equation));
     return equations;
   }
 
@@ -316,6 +319,10 @@ Alignment align(const KernelCode& code, const std::vector<BasicBlock>& blocks,
     alignment.why_not = "nothing of it was executed";
     return alignment;
   }
+  if (budget.is_spent()) {
+    alignment.why_not = kNoWorkLeft;
+    return alignment;
+  }
   if (calls_others(code, blocks, counts)) {
     alignment.why_not = "it calls functions that are not in its code";
     return alignment;
@@ -327,12 +334,9 @@ Alignment align(const KernelCode& code, const std::vector<BasicBlock>& blocks,
   const std::vector<CopiedTurns> copied = find_copied_turns(code, blocks, loops, counts);
   use_copies(flow, copied, counts.threads, problem);
   limit_loops(flow, loops, copied, counts, problem);
-  const std::uint64_t before = budget.left();
   const auto solved = solve(problem.equations, problem.costs, budget);
-  if (getenv("ALIGN_DEBUG")) fprintf(stderr, "ALIGN blocks %zu work %g\n", blocks.size(), double(before - budget.left()));
   if (!solved) {
-    alignment.why_not = budget.is_spent() ? "aligning launches has taken too much work by then"
-                                          : "it has too many basic blocks";
+    alignment.why_not = budget.is_spent() ? kNoWorkLeft : "it has too many basic blocks";
     return alignment;
   }
   const Deviations found =

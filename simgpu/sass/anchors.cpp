@@ -106,7 +106,10 @@ std::vector<Anchor> find_anchors(const KernelCode& code, const std::vector<Basic
       count_pairs_once(anchor.copies);
       if (anchor.copies.empty()) count_pairs_once(anchor.predicated);
     }
-    count_threads(counts.lines.at(line.first), anchor);
+    const LineCount& counted = counts.lines.at(line.first);
+    // Too little to be worth an equation.
+    if (anchor.weight < kLikely && anchor.copies.empty() && !counted.is_guarded) continue;
+    count_threads(counted, anchor);
     const auto [found, is_new] = merged.try_emplace(
         What{anchor.copies, anchor.predicated, anchor.threads, anchor.is_at_least, anchor.times},
         anchor);

@@ -3,10 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
 #include <map>
 #include <set>
+#include <string_view>
 
 namespace simgpu::sass {
 namespace {
@@ -107,8 +106,6 @@ std::string missing_work(const KernelCode& code, const std::vector<BasicBlock>& 
   }
   std::string why;
   for (const auto& [cls, amount] : amounts) {
-    if (getenv("ALIGN_DEBUG"))
-      fprintf(stderr, "ALIGN access %s %g of %g = %g\n", name_of(cls), amount.machine, amount.ptx, amount.machine / amount.ptx);
     const Kind& kind = *kind_of(cls);
     if (amount.machine >= kind.least * amount.ptx) continue;
     why = fmt::format("{:.1f} % of its {} are missing",
@@ -123,7 +120,6 @@ std::string what_is_missing(const KernelCode& code, const std::vector<BasicBlock
                             const std::vector<Anchor>& anchors, const PtxCounts& counts,
                             std::span<const double> threads) {
   const double untold = untold_share(anchors, counts, threads);
-  if (getenv("ALIGN_DEBUG")) fprintf(stderr, "ALIGN untold %g\n", untold);
   if (!(untold <= kMostUntold)) return "a loop has nothing that tells how often it is executed";
   return missing_work(code, blocks, counts, threads);
 }

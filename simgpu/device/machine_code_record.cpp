@@ -21,9 +21,8 @@ MachineCodeRecord record_of(const sass::CutCode& code, const sass::Alignment& al
 
 void MachineCodeRecords::align(const LoadedKernel& kernel, sass::WorkBudget& left, Known& known) {
   const sass::CutCode& code = *kernel.machine_code;
-  known.told.alignment =
-      sass::align(code.code, code.blocks,
-                  sass::count_lines(kernel.info->instructions, known.executed), left);
+  known.told.alignment = sass::align(
+      code.code, code.blocks, sass::count_lines(kernel.info->instructions, known.executed), left);
   known.told.record = record_of(code, known.told.alignment);
 }
 

@@ -21,7 +21,8 @@ constexpr double kCostOfAnInstruction = 1e-6;
 /// Of a predicated copy that counts, for each unit of its anchor's weight: less than what does not
 /// add up, and more than instructions.
 constexpr double kCostOfAPredicate = 0.01;
-constexpr const char* kNoWorkLeft = "launches before it have used up the work that aligning may take";
+constexpr const char* kNoWorkLeft =
+    "launches before it have used up the work that aligning may take";
 /// What may be left over where ptxas has computed something once that the program computes again.
 constexpr double kMostDeviation = 0.02;
 
@@ -117,10 +118,10 @@ class ThreadFlow {
   }
 
  private:
-  void add_way(std::uint32_t from, std::uint32_t to, double coefficient,
-               Equation& equation) const {
+  void add_way(std::uint32_t from, std::uint32_t to, double coefficient, Equation& equation) const {
     for (std::uint32_t k = 0; k < blocks_[from].leads_to.size(); ++k) {
-      if (blocks_[from].leads_to[k] == to) equation.terms.push_back({first_[from] + k, coefficient});
+      if (blocks_[from].leads_to[k] == to)
+        equation.terms.push_back({first_[from] + k, coefficient});
     }
   }
 
@@ -243,13 +244,13 @@ void use_copies(const ThreadFlow& flow, const std::vector<CopiedTurns>& all, dou
 }
 
 /// Nobody goes round a loop without having entered it, nor more often than in PTX. Of loops that
-/// nothing is known of, none turns more often than any line is executed.
+/// nothing is known of, none turns more often than any block of PTX is entered.
 void limit_loops(const ThreadFlow& flow, const std::vector<Loop>& loops,
                  const std::vector<CopiedTurns>& all, const PtxCounts& counts, Problem& problem) {
   constexpr double kRounding = 1.001;  // of the counts of a sampled launch
   double most = 1;
   for (const auto& [number, line] : counts.lines)
-    most = std::max(most, line.threads / counts.threads);
+    most = std::max(most, line.block_threads / counts.threads);
   for (const Loop& loop : loops) {
     const auto known = std::ranges::find_if(
         all, [&](const CopiedTurns& one) { return one.block == loop.head && one.turns > 0; });

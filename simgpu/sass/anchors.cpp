@@ -32,11 +32,12 @@ double weight_of_load(const Instruction& instruction, const LineCount& line) {
 
 /// ptxas makes several alike of some instructions, as two of 32 bits for one of 64: as many as
 /// there are at least in any place.
-void count_pairs_once(Anchor::Copies& all) {
-  if (all.empty()) return;
+unsigned count_pairs_once(Anchor::Copies& all) {
+  if (all.empty()) return 1;
   const unsigned fewest =
       std::ranges::min_element(all, {}, [](const auto& one) { return one.second; })->second;
   for (auto& [block, copies] : all) copies /= fewest;
+  return fewest;
 }
 
 /// What is certain of how often the copies are executed.
@@ -57,6 +58,10 @@ double anchor_weight(const Instruction& instruction, const LineCount& line) {
     return stores(line.cls) && instruction.access_bytes == line.access_bytes ? kCertain : 0;
   if (name == "BAR") return line.cls == InstructionClass::barrier ? kCertain : 0;
   if (name == "SHFL") return line.cls == InstructionClass::warp_exchange ? kCertain : 0;
+  if (line.cls == InstructionClass::tensor) {
+    // A sequence, but of one kind, the same everywhere.
+    return is_any_of(name, {"HMMA", "IMMA", "DMMA"}) ? kPossible : 0;
+  }
   if (line.is_sequence) return 0;
   switch (line.cls) {
     case InstructionClass::fp32:
@@ -102,10 +107,9 @@ std::vector<Anchor> find_anchors(const KernelCode& code, const std::vector<Basic
   using What = std::tuple<Anchor::Copies, Anchor::Copies, double, bool, double>;
   std::map<What, Anchor> merged;
   for (auto& [line, anchor] : lines) {
-    if (anchor.weight < kLikely) {
-      count_pairs_once(anchor.copies);
-      if (anchor.copies.empty()) count_pairs_once(anchor.predicated);
-    }
+    unsigned alike = 1;
+    if (anchor.weight < kLikely)
+      alike = count_pairs_once(anchor.copies.empty() ? anchor.predicated : anchor.copies);
     const LineCount& counted = counts.lines.at(line.first);
     // Too little to be worth an equation.
     if (anchor.weight < kLikely && anchor.copies.empty() && !counted.is_guarded) continue;
@@ -114,7 +118,8 @@ std::vector<Anchor> find_anchors(const KernelCode& code, const std::vector<Basic
         What{anchor.copies, anchor.predicated, anchor.threads, anchor.is_at_least, anchor.times},
         anchor);
     if (!is_new) found->second.weight += anchor.weight;
-    found->second.ptx_lines.push_back(line.first);
+    unsigned& most_alike = found->second.ptx_lines[line.first];
+    most_alike = std::max(most_alike, alike);
   }
   std::vector<Anchor> anchors;
   for (auto& [what, anchor] : merged) anchors.push_back(std::move(anchor));

@@ -25,7 +25,8 @@ struct Anchor {
   /// Of `copies`, where `is_at_least`: what one of them counts. ptxas may have made a branch of a
   /// guard, so that only those for which it holds come to the copy.
   double times = 1;
-  std::vector<std::uint32_t> ptx_lines = {};  ///< that say this
+  /// That say this, and how many instructions count as one copy.
+  std::map<std::uint32_t, unsigned> ptx_lines = {};
   /// How certain that is: the more, the less ptxas may do to such an instruction. Those that say
   /// the same are one anchor, with the sum of their weights.
   double weight = 0;

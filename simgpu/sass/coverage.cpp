@@ -11,7 +11,7 @@ namespace simgpu::sass {
 namespace {
 
 /// Of what PTX issues, in loops of which nothing tells how often they are executed.
-constexpr double kMostUntold = 0.1;
+constexpr double kMostUntold = 0.2;
 /// Of how often a block of PTX is executed, what has to be found of some line in it: code that is
 /// done once for several threads or turns is in its block, too.
 constexpr double kLeastFound = 0.95;
@@ -24,9 +24,10 @@ std::set<std::uint32_t> told_blocks(const std::vector<Anchor>& anchors, const Pt
     double found = 0;
     for (const auto& [block, copies] : anchor.copies) found += copies * threads[block];
     for (const auto& [block, copies] : anchor.predicated) found += copies * threads[block];
-    for (const std::uint32_t number : anchor.ptx_lines) {
+    // Several that are alike may be the copies of a loop that is unrolled whole.
+    for (const auto& [number, alike] : anchor.ptx_lines) {
       const LineCount& line = counts.lines.at(number);
-      if (found >= kLeastFound * line.block_threads) told.insert(line.ptx_block);
+      if (alike * found >= kLeastFound * line.block_threads) told.insert(line.ptx_block);
     }
   }
   return told;
@@ -108,8 +109,8 @@ std::string missing_work(const KernelCode& code, const std::vector<BasicBlock>& 
   for (const auto& [cls, amount] : amounts) {
     const Kind& kind = *kind_of(cls);
     if (amount.machine >= kind.least * amount.ptx) continue;
-    why = fmt::format("{:.1f} % of its {} are missing",
-                      100 * (1 - amount.machine / amount.ptx), kind.name);
+    why = fmt::format("{:.1f} % of its {} are missing", 100 * (1 - amount.machine / amount.ptx),
+                      kind.name);
   }
   return why;
 }

@@ -21,7 +21,7 @@ struct LineCount {
   unsigned access_bytes = 0;
   std::uint32_t ptx_block = 0;  ///< first line of its basic block, of the first copy
   double issued = 0;            ///< slots of warps that it takes by PTX
-  PtxLoop loop = {};  ///< the innermost one that it is in
+  PtxLoop loop = {};            ///< the innermost one that it is in
 };
 
 struct PtxCounts {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <vector>
@@ -19,17 +21,37 @@ class MachineCodeRecords {
     MachineCodeRecord record;
     sass::Alignment alignment;
   };
+  /// Work that launches may take, in units of WorkBudget: a launch whose counts are new takes up to
+  /// seconds, and a program may make as many of them as it likes. Kernels of the course take 10^5
+  /// to 10^7 a launch.
+  struct Budget {
+    std::uint64_t of_all = 12'000'000'000;
+    std::uint64_t of_a_kernel = 4'000'000'000;
+  };
+
+  MachineCodeRecords() : MachineCodeRecords(Budget{}) {}
+  explicit MachineCodeRecords(const Budget& budget)
+      : of_a_kernel_(budget.of_a_kernel), left_(budget.of_all) {}
+
   /// Valid until the next call.
   const Told& of(const LoadedKernel& kernel, const LaunchResult& result);
-  void forget_all() { last_.clear(); }
+  /// All but what work has been done: a program that resets its device gets no more of it.
+  void forget_all() { kernels_.clear(); }
 
  private:
-  /// Of each kernel the last launch: those that follow mostly execute the same.
-  struct Last {
+  struct Known {
     std::vector<ExecutionCount> executed;
     Told told;
   };
-  std::map<std::shared_ptr<const sass::CutCode>, Last> last_;
+  struct Kernel {
+    sass::WorkBudget left;
+    std::deque<Known> launches;  ///< those whose counts differed, the latest last
+  };
+  static void align(const LoadedKernel& kernel, sass::WorkBudget& left, Known& known);
+
+  std::map<std::shared_ptr<const sass::CutCode>, Kernel> kernels_;
+  std::uint64_t of_a_kernel_;
+  sass::WorkBudget left_;
   const Told none_{.record = {.why_not = "there is no machine code of it"}, .alignment = {}};
 };
 

@@ -58,6 +58,22 @@ TEST_F(MachineCodeRecordTest, IsOfEachLaunchOfAKernel) {
   EXPECT_NEAR(records_.of(loaded, executed_by(loaded, 1)).record.warp_instructions, once, 0.01);
 }
 
+TEST_F(MachineCodeRecordTest, StopsWhereLaunchesHaveTakenTooMuchWork) {
+  const LoadedKernel loaded = kernel(true);
+  MachineCodeRecords little({.of_all = 3000, .of_a_kernel = 2500});
+  ASSERT_TRUE(little.of(loaded, executed_by(loaded, 1)).record.aligned);
+  std::uint64_t warps = 2;
+  while (warps < 100 && little.of(loaded, executed_by(loaded, warps)).record.aligned) ++warps;
+  EXPECT_LT(warps, 100U);
+  EXPECT_THAT(little.of(loaded, executed_by(loaded, warps)).record.why_not, HasSubstr("used up"));
+  EXPECT_TRUE(little.of(loaded, executed_by(loaded, 1)).record.aligned) << "it is kept";
+  const LoadedKernel another = kernel(true);
+  for (; warps < 200; ++warps) little.of(another, executed_by(another, warps));
+  little.forget_all();
+  EXPECT_FALSE(little.of(loaded, executed_by(loaded, 1)).record.aligned)
+      << "a reset of the device gives no more";
+}
+
 TEST_F(MachineCodeRecordTest, SaysThatThereIsNone) {
   const LoadedKernel loaded = kernel(false);
   const MachineCodeRecord record = records_.of(loaded, executed_by(loaded, 1)).record;

@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <utility>
 
 #include "simgpu/sass/anchors.h"
+#include "simgpu/sass/coverage.h"
 #include "simgpu/sass/least_deviation.h"
 #include "simgpu/sass/unrolled_loops.h"
 
@@ -19,6 +21,8 @@ constexpr double kCostOfAnInstruction = 1e-6;
 /// Of a predicated copy that counts, for each unit of its anchor's weight: less than what does not
 /// add up, and more than instructions.
 constexpr double kCostOfAPredicate = 0.01;
+constexpr const char* kNoWorkLeft =
+    "launches before it have used up the work that aligning may take";
 /// What may be left over where ptxas has computed something once that the program computes again.
 constexpr double kMostDeviation = 0.02;
 
@@ -52,6 +56,25 @@ class ThreadFlow {
     return equations;
   }
 
+  /// Behind a call as many threads come back as have called there.
+  std::vector<Equation> calls(double weight) const {
+    std::map<std::uint32_t, Equation> behind;  // by the block that is there
+    for (std::uint32_t i = 0; i < blocks_.size(); ++i) {
+      if (!blocks_[i].call) continue;
+      behind[blocks_[i].call->behind].weight = weight;
+      add_way(i, blocks_[i].call->function, 1, behind[blocks_[i].call->behind]);
+    }
+    for (std::uint32_t i = 0; i < blocks_.size(); ++i) {
+      for (const std::uint32_t to : blocks_[i].returns_to) {
+        behind[to].weight = weight;
+        add_way(i, to, -1, behind[to]);
+      }
+    }
+    std::vector<Equation> equations;
+    for (auto& [block, equation] : behind) equations.push_back(std::move(equation));
+    return equations;
+  }
+
   /// How often copies are executed together.
   std::vector<Equation::Term> sum_of(const Anchor::Copies& copies) const {
     std::vector<Equation::Term> terms;
@@ -68,7 +91,8 @@ class ThreadFlow {
     for (std::uint32_t i = 0; i < blocks_.size(); ++i) {
       if (std::ranges::binary_search(loop.blocks, i)) continue;
       for (std::uint32_t k = 0; k < blocks_[i].leads_to.size(); ++k) {
-        if (blocks_[i].leads_to[k] == loop.head) ways.push_back(first_[i] + k);
+        if (blocks_[i].leads_to[k] != loop.head) continue;
+        if (!is_called_in(loop, blocks_[i])) ways.push_back(first_[i] + k);
       }
     }
     return ways;
@@ -94,6 +118,21 @@ class ThreadFlow {
   }
 
  private:
+  void add_way(std::uint32_t from, std::uint32_t to, double coefficient, Equation& equation) const {
+    for (std::uint32_t k = 0; k < blocks_[from].leads_to.size(); ++k) {
+      if (blocks_[from].leads_to[k] == to)
+        equation.terms.push_back({first_[from] + k, coefficient});
+    }
+  }
+
+  /// Whether a block returns to the loop's head from a call in the loop.
+  bool is_called_in(const Loop& loop, const BasicBlock& block) const {
+    if (std::ranges::find(block.returns_to, loop.head) == block.returns_to.end()) return false;
+    return std::ranges::any_of(loop.blocks, [&](std::uint32_t one) {
+      return blocks_[one].call && blocks_[one].call->behind == loop.head;
+    });
+  }
+
   const std::vector<BasicBlock>& blocks_;
   std::vector<std::uint32_t> first_;
   std::uint32_t size_ = 0;
@@ -101,15 +140,19 @@ class ThreadFlow {
 
 /// Warps for each thread that executes the block, as in the PTX that most of it was made of.
 double warps_per_thread(const KernelCode& code, const BasicBlock& block, const PtxCounts& counts) {
-  std::map<double, unsigned> votes;
+  std::map<double, unsigned> votes, of_guarded;
   for (std::uint32_t at = block.first; at < block.last; ++at) {
     const Instruction& instruction = code.instructions[at];
     const auto line = counts.lines.find(instruction.ptx_line);
     if (line == counts.lines.end() || line->second.block_threads == 0) continue;
-    if (!instruction.predicate.is_always() && instruction.flow == Flow::next) continue;
-    ++votes[line->second.block_warps / line->second.block_threads];
+    const bool may_be_elsewhere =
+        !instruction.predicate.is_always() && instruction.flow == Flow::next;
+    if (may_be_elsewhere && !line->second.is_guarded) continue;
+    ++(may_be_elsewhere ? of_guarded
+                        : votes)[line->second.block_warps / line->second.block_threads];
   }
   constexpr double kWholeWarp = 1.0 / 32;
+  if (votes.empty()) votes = of_guarded;
   if (votes.empty()) return kWholeWarp;
   return std::ranges::max_element(votes, {}, [](const auto& vote) { return vote.second; })->first;
 }
@@ -201,13 +244,13 @@ void use_copies(const ThreadFlow& flow, const std::vector<CopiedTurns>& all, dou
 }
 
 /// Nobody goes round a loop without having entered it, nor more often than in PTX. Of loops that
-/// nothing is known of, none turns more often than any line is executed.
+/// nothing is known of, none turns more often than any block of PTX is entered.
 void limit_loops(const ThreadFlow& flow, const std::vector<Loop>& loops,
                  const std::vector<CopiedTurns>& all, const PtxCounts& counts, Problem& problem) {
   constexpr double kRounding = 1.001;  // of the counts of a sampled launch
   double most = 1;
   for (const auto& [number, line] : counts.lines)
-    most = std::max(most, line.threads / counts.threads);
+    most = std::max(most, line.block_threads / counts.threads);
   for (const Loop& loop : loops) {
     const auto known = std::ranges::find_if(
         all, [&](const CopiedTurns& one) { return one.block == loop.head && one.turns > 0; });
@@ -227,6 +270,14 @@ Problem problem_of(const ThreadFlow& flow, const std::vector<Anchor>& anchors, d
         problem.equations.emplace_back(Equation{.terms = flow.sum_of(anchor.copies),
                                                 .value = anchor.threads / threads,
                                                 .weight = anchor.weight});
+    if (anchor.is_at_least) {
+      for (Equation::Term& term : equation.terms) term.coefficient *= anchor.times;
+      const std::vector<Equation::Term> predicated = flow.sum_of(anchor.predicated);
+      equation.terms.insert(equation.terms.end(), predicated.begin(), predicated.end());
+      equation.terms.push_back({static_cast<std::uint32_t>(problem.costs.size()), -1});
+      problem.costs.push_back(0);  // more of it than it needs
+      continue;
+    }
     if (anchor.predicated.empty()) continue;
     const auto done = static_cast<std::uint32_t>(problem.costs.size());
     const std::uint32_t left_out = done + 1;
@@ -237,6 +288,8 @@ Problem problem_of(const ThreadFlow& flow, const std::vector<Anchor>& anchors, d
     limit.terms.insert(limit.terms.end(), {{done, -1}, {left_out, -1}});
   }
   problem.equations.insert(problem.equations.end(), limits.begin(), limits.end());
+  const std::vector<Equation> calls = flow.calls(certain);
+  problem.equations.insert(problem.equations.end(), calls.begin(), calls.end());
   return problem;
 }
 
@@ -257,7 +310,7 @@ bool calls_others(const KernelCode& code, const std::vector<BasicBlock>& blocks,
 }  // namespace
 
 Alignment align(const KernelCode& code, const std::vector<BasicBlock>& blocks,
-                const PtxCounts& counts) {
+                const PtxCounts& counts, WorkBudget& budget) {
   Alignment alignment;
   if (!code.why_not.empty()) {
     alignment.why_not = code.why_not;
@@ -265,6 +318,10 @@ Alignment align(const KernelCode& code, const std::vector<BasicBlock>& blocks,
   }
   if (blocks.empty() || counts.threads == 0) {
     alignment.why_not = "nothing of it was executed";
+    return alignment;
+  }
+  if (budget.is_spent()) {
+    alignment.why_not = kNoWorkLeft;
     return alignment;
   }
   if (calls_others(code, blocks, counts)) {
@@ -278,9 +335,9 @@ Alignment align(const KernelCode& code, const std::vector<BasicBlock>& blocks,
   const std::vector<CopiedTurns> copied = find_copied_turns(code, blocks, loops, counts);
   use_copies(flow, copied, counts.threads, problem);
   limit_loops(flow, loops, copied, counts, problem);
-  const auto solved = solve(problem.equations, problem.costs);
+  const auto solved = solve(problem.equations, problem.costs, budget);
   if (!solved) {
-    alignment.why_not = "it has too many basic blocks";
+    alignment.why_not = budget.is_spent() ? kNoWorkLeft : "it has too many basic blocks";
     return alignment;
   }
   const Deviations found =
@@ -288,6 +345,11 @@ Alignment align(const KernelCode& code, const std::vector<BasicBlock>& blocks,
   alignment.deviation = std::min(1.0, found.all);
   alignment.why_not = objection_to(found);
   const std::vector<double> executed = flow.executed(solved->unknowns);
+  if (alignment.why_not.empty()) {
+    std::vector<double> threads = executed;
+    for (double& one : threads) one *= counts.threads;
+    alignment.why_not = what_is_missing(code, blocks, anchors, counts, threads);
+  }
   for (std::size_t i = 0; i < blocks.size(); ++i) {
     const double threads = executed[i] * counts.threads;
     const double warps = threads * warps_per_thread(code, blocks[i], counts);
@@ -295,6 +357,12 @@ Alignment align(const KernelCode& code, const std::vector<BasicBlock>& blocks,
     alignment.issued += warps * (blocks[i].last - blocks[i].first);
   }
   return alignment;
+}
+
+Alignment align(const KernelCode& code, const std::vector<BasicBlock>& blocks,
+                const PtxCounts& counts) {
+  WorkBudget budget(std::numeric_limits<std::uint64_t>::max());
+  return align(code, blocks, counts, budget);
 }
 
 }  // namespace simgpu::sass

@@ -5,6 +5,7 @@
 
 #include "simgpu/sass/control_flow.h"
 #include "simgpu/sass/kernel_code.h"
+#include "simgpu/sass/least_deviation.h"
 #include "simgpu/sass/ptx_counts.h"
 
 namespace simgpu::sass {
@@ -28,6 +29,11 @@ struct Alignment {
 /// counts that agree with this, those with the fewest instructions: ptxas unrolls a loop for its
 /// copies to be used.
 /// @param code one that is understood, and `blocks` its basic_blocks()
+/// @param budget of work for this kernel and others; where it does not suffice, `why_not` says so
+Alignment align(const KernelCode& code, const std::vector<BasicBlock>& blocks,
+                const PtxCounts& counts, WorkBudget& budget);
+
+/// With as much work as it takes.
 Alignment align(const KernelCode& code, const std::vector<BasicBlock>& blocks,
                 const PtxCounts& counts);
 

@@ -37,6 +37,20 @@ class Counts {
     counts_.lines[number].loop = {.number = loop, .entries = entries, .turns = turns};
     return *this;
   }
+  /// The line has a guard, which holds for `threads` of those that come to it.
+  Counts& guarded(std::uint32_t number, double threads) {
+    counts_.lines[number].is_guarded = true;
+    counts_.lines[number].threads = threads;
+    return *this;
+  }
+  /// Lines of one basic block, each of which takes one slot of a warp.
+  Counts& block(std::initializer_list<std::uint32_t> lines) {
+    for (const std::uint32_t number : lines) {
+      counts_.lines[number].ptx_block = *lines.begin();
+      counts_.lines[number].issued = counts_.lines[number].block_warps;
+    }
+    return *this;
+  }
   const PtxCounts& counts() const { return counts_; }
 
  private:
@@ -167,6 +181,121 @@ TEST(Alignment, SaysThatStoresAreNotWhereThePtxHasThem) {
                                                   .line(2, InstructionClass::global_store, 640));
   EXPECT_THAT(alignment.why_not, HasSubstr("stores, barriers and shuffles"));
   EXPECT_GT(alignment.deviation, 0.4);
+}
+
+/// A loop of nothing but predicated arithmetic.
+CodeText loop_under_a_predicate() {
+  return CodeText()
+      .add("MOV", kInteger, 1)  // 0
+      .add_if("FFMA", kFp32, 2)
+      .branch(1, true, 3)  // 2
+      .store(4)            // 3
+      .exit();
+}
+
+TEST(Alignment, CountsALoopWhoseInstructionsAllHaveAGuard) {
+  const Alignment alignment =
+      align_all(loop_under_a_predicate(), Counts()
+                                              .line(2, kFp32, 64 * 100)
+                                              .guarded(2, 64 * 100)
+                                              .line(4, InstructionClass::global_store, 64)
+                                              .block({2})
+                                              .block({4}));
+  EXPECT_THAT(alignment.why_not, IsEmpty());
+  EXPECT_THAT(alignment.blocks.at(1).threads, DoubleNear(64 * 100, kTolerance));
+}
+
+TEST(Alignment, CountsPredicatedCodeOfAGuardForAllThatComeToIt) {
+  const Alignment alignment =
+      align_all(loop_under_a_predicate(), Counts()
+                                              .line(2, kFp32, 64 * 100)
+                                              .guarded(2, 2 * 100)  // one lane of each warp
+                                              .line(4, InstructionClass::global_store, 64)
+                                              .block({2})
+                                              .block({4}));
+  EXPECT_THAT(alignment.why_not, IsEmpty());
+  EXPECT_THAT(alignment.blocks.at(1).warps, DoubleNear(2 * 100, kTolerance));
+}
+
+TEST(Alignment, CountsABranchThatWasMadeOfAGuardForThoseForWhichItHolds) {
+  const auto code = CodeText()
+                        .add("MOV", kInteger, 1)  // 0
+                        .branch(3, true)          // 1
+                        .add("FFMA", kFp32, 2)    // 2
+                        .add("FADD", kFp32, 3)    // 3
+                        .branch(1, true)          // 4
+                        .store(4)                 // 5
+                        .exit();
+  const Alignment alignment = align_all(code, Counts()
+                                                  .line(2, kFp32, 64 * 100)
+                                                  .guarded(2, 64 * 25)
+                                                  .line(3, kFp32, 64 * 100)
+                                                  .line(4, InstructionClass::global_store, 64)
+                                                  .block({2, 3})
+                                                  .block({4}));
+  EXPECT_THAT(alignment.why_not, IsEmpty());
+  EXPECT_THAT(alignment.blocks.at(2).threads, DoubleNear(64 * 25, kTolerance));
+  EXPECT_THAT(alignment.blocks.at(3).threads, DoubleNear(64 * 100, kTolerance));
+}
+
+TEST(Alignment, SaysThatNothingTellsHowOftenALoopIsExecuted) {
+  const auto code = CodeText()
+                        .add("MOV", kInteger, 1)                 // 0
+                        .add("I2F", InstructionClass::other, 2)  // 1
+                        .branch(1, true, 3)                      // 2
+                        .store(4)                                // 3
+                        .exit();                                 // 4
+  const Alignment alignment = align_all(code, Counts()
+                                                  .line(2, InstructionClass::other, 64 * 100)
+                                                  .line(4, InstructionClass::global_store, 64)
+                                                  .block({2})
+                                                  .block({4}));
+  EXPECT_THAT(alignment.why_not, HasSubstr("nothing that tells how often"));
+}
+
+TEST(Alignment, SaysThatLoadsAreMissing) {
+  const auto code = CodeText().load(2).store(4).exit();
+  const Alignment alignment = align_all(code, Counts()
+                                                  .line(2, InstructionClass::shared_load, 64)
+                                                  .line(3, InstructionClass::shared_load, 64 * 10)
+                                                  .line(4, InstructionClass::global_store, 64));
+  EXPECT_THAT(alignment.why_not, HasSubstr("loads are missing"));
+}
+
+TEST(Alignment, FindsLoadsThatWereMerged) {
+  const auto code = CodeText().load(2, 16).store(6).exit();
+  Counts counts;
+  for (std::uint32_t line = 2; line < 6; ++line)
+    counts.line(line, InstructionClass::shared_load, 64);
+  counts.line(6, InstructionClass::global_store, 64);
+  EXPECT_THAT(align_all(code, counts).why_not, IsEmpty());
+}
+
+TEST(Alignment, LetsThreadsReturnToWhereTheyHaveCalled) {
+  const auto code = CodeText()
+                        .call(5)                                    // 0
+                        .add("MOV", kInteger, 1)                    // 1
+                        .call(5)                                    // 2
+                        .store(2)                                   // 3
+                        .exit()                                     // 4
+                        .add("MUFU", InstructionClass::special, 9)  // 5
+                        .ret();                                     // 6
+  const Alignment alignment = align_all(code, Counts().line(2, InstructionClass::global_store, 64));
+  EXPECT_THAT(alignment.why_not, IsEmpty());
+  EXPECT_THAT(alignment.blocks.at(1).threads, DoubleNear(64, kTolerance)) << "between the calls";
+  EXPECT_THAT(alignment.blocks.at(3).threads, DoubleNear(2 * 64, kTolerance));
+}
+
+TEST(Alignment, SaysThatItsWorkIsUsedUp) {
+  const auto code = CodeText().store(1).exit();
+  const Counts counts = Counts().line(1, InstructionClass::global_store, 64);
+  WorkBudget little(1);
+  EXPECT_THAT(align(code.code(), basic_blocks(code.code()), counts.counts(), little).why_not,
+              HasSubstr("used up"));
+  WorkBudget enough(1'000'000);
+  EXPECT_THAT(align(code.code(), basic_blocks(code.code()), counts.counts(), enough).why_not,
+              IsEmpty());
+  EXPECT_LT(enough.left(), 1'000'000U);
 }
 
 TEST(Alignment, SaysThatNothingWasExecuted) {

@@ -32,12 +32,22 @@ double weight_of_load(const Instruction& instruction, const LineCount& line) {
 
 /// ptxas makes several alike of some instructions, as two of 32 bits for one of 64: as many as
 /// there are at least in any place.
-void count_pairs_once(Anchor& anchor) {
-  if (anchor.weight >= kLikely || anchor.copies.empty()) return;
-  const unsigned fewest = std::ranges::min_element(anchor.copies, {}, [](const auto& one) {
-                            return one.second;
-                          })->second;
-  for (auto& [block, copies] : anchor.copies) copies /= fewest;
+unsigned count_pairs_once(Anchor::Copies& all) {
+  if (all.empty()) return 1;
+  const unsigned fewest =
+      std::ranges::min_element(all, {}, [](const auto& one) { return one.second; })->second;
+  for (auto& [block, copies] : all) copies /= fewest;
+  return fewest;
+}
+
+/// What is certain of how often the copies are executed.
+void count_threads(const LineCount& line, Anchor& anchor) {
+  anchor.threads = line.threads;
+  anchor.is_at_least = line.is_guarded || anchor.copies.empty();
+  if (!line.is_guarded || anchor.predicated.empty()) return;
+  // Where a predicate stayed one, whole blocks come to it.
+  anchor.threads = line.block_threads;
+  if (line.threads > 0) anchor.times = line.block_threads / line.threads;
 }
 
 }  // namespace
@@ -48,7 +58,11 @@ double anchor_weight(const Instruction& instruction, const LineCount& line) {
     return stores(line.cls) && instruction.access_bytes == line.access_bytes ? kCertain : 0;
   if (name == "BAR") return line.cls == InstructionClass::barrier ? kCertain : 0;
   if (name == "SHFL") return line.cls == InstructionClass::warp_exchange ? kCertain : 0;
-  if (line.is_guarded || line.is_sequence) return 0;
+  if (line.cls == InstructionClass::tensor) {
+    // A sequence, but of one kind, the same everywhere.
+    return is_any_of(name, {"HMMA", "IMMA", "DMMA"}) ? kPossible : 0;
+  }
+  if (line.is_sequence) return 0;
   switch (line.cls) {
     case InstructionClass::fp32:
       return is_any_of(name, {"FFMA", "FADD", "FMUL"}) ? kLikely
@@ -87,22 +101,28 @@ std::vector<Anchor> find_anchors(const KernelCode& code, const std::vector<Basic
       if (weight == 0) continue;
       Anchor& found = lines[{instruction.ptx_line, instruction.opcode & kNumber}];
       ++(instruction.predicate.is_always() ? found.copies : found.predicated)[i];
-      found.threads = line->second.threads;
       found.weight = weight;
     }
   }
-  for (auto& [line, anchor] : lines) count_pairs_once(anchor);
-  std::map<std::tuple<Anchor::Copies, Anchor::Copies, double>, double> merged;
-  for (const auto& [line, anchor] : lines) {
-    if (!anchor.copies.empty())
-      merged[{anchor.copies, anchor.predicated, anchor.threads}] += anchor.weight;
+  using What = std::tuple<Anchor::Copies, Anchor::Copies, double, bool, double>;
+  std::map<What, Anchor> merged;
+  for (auto& [line, anchor] : lines) {
+    unsigned alike = 1;
+    if (anchor.weight < kLikely)
+      alike = count_pairs_once(anchor.copies.empty() ? anchor.predicated : anchor.copies);
+    const LineCount& counted = counts.lines.at(line.first);
+    // Too little to be worth an equation.
+    if (anchor.weight < kLikely && anchor.copies.empty() && !counted.is_guarded) continue;
+    count_threads(counted, anchor);
+    const auto [found, is_new] = merged.try_emplace(
+        What{anchor.copies, anchor.predicated, anchor.threads, anchor.is_at_least, anchor.times},
+        anchor);
+    if (!is_new) found->second.weight += anchor.weight;
+    unsigned& most_alike = found->second.ptx_lines[line.first];
+    most_alike = std::max(most_alike, alike);
   }
   std::vector<Anchor> anchors;
-  for (const auto& [what, weight] : merged) {
-    const auto& [copies, predicated, threads] = what;
-    anchors.push_back(
-        {.copies = copies, .predicated = predicated, .threads = threads, .weight = weight});
-  }
+  for (auto& [what, anchor] : merged) anchors.push_back(std::move(anchor));
   return anchors;
 }
 

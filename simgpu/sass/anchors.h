@@ -19,6 +19,14 @@ struct Anchor {
   /// Those that are executed for lanes for which a predicate holds: nobody knows how many.
   Copies predicated;
   double threads = 0;  ///< that execute it
+  /// Only that no fewer do: all copies have a predicate, or the PTX has a guard. A predicated copy
+  /// is executed by all that come to its block, whether its predicate holds or not.
+  bool is_at_least = false;
+  /// Of `copies`, where `is_at_least`: what one of them counts. ptxas may have made a branch of a
+  /// guard, so that only those for which it holds come to the copy.
+  double times = 1;
+  /// That say this, and how many instructions count as one copy.
+  std::map<std::uint32_t, unsigned> ptx_lines = {};
   /// How certain that is: the more, the less ptxas may do to such an instruction. Those that say
   /// the same are one anchor, with the sum of their weights.
   double weight = 0;

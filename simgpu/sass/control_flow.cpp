@@ -14,6 +14,18 @@ std::uint32_t index_of(std::uint64_t address) {
   return static_cast<std::uint32_t>(address / kInstructionBytes);
 }
 
+/// Where control goes in the same function: from a call to behind it, and not back to callers.
+std::vector<std::uint32_t> within_function(const BasicBlock& block) {
+  std::vector<std::uint32_t> next = block.leads_to;
+  std::erase_if(next, [&](std::uint32_t to) {
+    return std::ranges::find(block.returns_to, to) != block.returns_to.end();
+  });
+  if (!block.call) return next;
+  std::erase(next, block.call->function);
+  if (std::ranges::find(next, block.call->behind) == next.end()) next.push_back(block.call->behind);
+  return next;
+}
+
 /// Finds where control goes, instruction by instruction, and cuts the code accordingly.
 class BlockCutter {
  public:
@@ -106,12 +118,18 @@ class BlockCutter {
     for (std::uint32_t i = 0; i < blocks_.size(); ++i) {
       const Instruction& last = last_of(i);
       if (last.flow != Flow::call || blocks_[i].last >= code_.size()) continue;
-      behind_calls[block_at_[index_of(*last.target)]].push_back(block_at_[blocks_[i].last]);
+      const std::uint32_t function = block_at_[index_of(*last.target)];
+      const std::uint32_t behind = block_at_[blocks_[i].last];
+      behind_calls[function].push_back(behind);
+      blocks_[i].call = {.function = function, .behind = behind};
     }
+    std::map<std::uint32_t, std::set<std::uint32_t>> returns;
+    for (const auto& [function, behind] : behind_calls) returns[function] = returns_of(function);
     for (const auto& [function, behind] : behind_calls) {
-      for (const std::uint32_t block : reached_from(function)) {
-        if (last_of(block).flow != Flow::ret) continue;
-        blocks_[block].leads_to.insert(blocks_[block].leads_to.end(), behind.begin(), behind.end());
+      for (const std::uint32_t block : returns[function]) {
+        BasicBlock& returning = blocks_[block];
+        returning.returns_to.insert(returning.returns_to.end(), behind.begin(), behind.end());
+        returning.leads_to.insert(returning.leads_to.end(), behind.begin(), behind.end());
       }
     }
     for (BasicBlock& block : blocks_) {
@@ -119,6 +137,21 @@ class BlockCutter {
       const auto rest = std::ranges::unique(block.leads_to);
       block.leads_to.erase(rest.begin(), rest.end());
     }
+  }
+
+  /// Its own, not those of functions that it calls.
+  std::set<std::uint32_t> returns_of(std::uint32_t function) const {
+    std::set<std::uint32_t> reached{function}, returns;
+    std::vector<std::uint32_t> left{function};
+    while (!left.empty()) {
+      const std::uint32_t block = left.back();
+      left.pop_back();
+      if (last_of(block).flow == Flow::ret) returns.insert(block);
+      for (const std::uint32_t next : within_function(blocks_[block])) {
+        if (reached.insert(next).second) left.push_back(next);
+      }
+    }
+    return returns;
   }
 
   std::set<std::uint32_t> reached_from(std::uint32_t first) const {
@@ -143,6 +176,14 @@ class BlockCutter {
     for (const std::uint32_t block : reached) {
       kept.push_back(blocks_[block]);
       for (std::uint32_t& next : kept.back().leads_to) next = numbers.at(next);
+      for (std::uint32_t& next : kept.back().returns_to) next = numbers.at(next);
+      std::optional<BasicBlock::Call>& call = kept.back().call;
+      if (!call) continue;
+      if (reached.contains(call->behind)) {
+        call = {.function = numbers.at(call->function), .behind = numbers.at(call->behind)};
+      } else {
+        call.reset();  // of what never returns
+      }
     }
     return kept;
   }
@@ -156,28 +197,44 @@ class BlockCutter {
 
 using Lists = std::vector<std::vector<std::uint32_t>>;
 
-Lists predecessors_of(const std::vector<BasicBlock>& blocks) {
-  Lists before(blocks.size());
-  for (std::uint32_t i = 0; i < blocks.size(); ++i) {
-    for (const std::uint32_t next : blocks[i].leads_to) before[next].push_back(i);
+/// Where each block leads to in its function. The entry leads to all functions, which makes each
+/// of them a part of its own.
+Lists ways_of(const std::vector<BasicBlock>& blocks) {
+  Lists after(blocks.size());
+  for (std::uint32_t i = 0; i < blocks.size(); ++i) after[i] = within_function(blocks[i]);
+  for (const BasicBlock& block : blocks) {
+    if (block.call && block.call->function != 0) after[0].push_back(block.call->function);
+  }
+  for (std::vector<std::uint32_t>& one : after) {
+    std::ranges::sort(one);
+    const auto rest = std::ranges::unique(one);
+    one.erase(rest.begin(), rest.end());
+  }
+  return after;
+}
+
+Lists predecessors_of(const Lists& after) {
+  Lists before(after.size());
+  for (std::uint32_t i = 0; i < after.size(); ++i) {
+    for (const std::uint32_t next : after[i]) before[next].push_back(i);
   }
   return before;
 }
 
 /// Blocks so that each comes before those that it leads to, ways back left out.
-std::vector<std::uint32_t> in_order(const std::vector<BasicBlock>& blocks) {
+std::vector<std::uint32_t> in_order(const Lists& after) {
   std::vector<std::uint32_t> order;
-  std::vector<char> seen(blocks.size());
+  std::vector<char> seen(after.size());
   std::vector<std::pair<std::uint32_t, std::size_t>> stack{{0, 0}};
   seen[0] = 1;
   while (!stack.empty()) {
     auto& [block, next] = stack.back();
-    if (next == blocks[block].leads_to.size()) {
+    if (next == after[block].size()) {
       order.push_back(block);
       stack.pop_back();
       continue;
     }
-    const std::uint32_t to = blocks[block].leads_to[next++];
+    const std::uint32_t to = after[block][next++];
     if (seen[to] != 0) continue;
     seen[to] = 1;
     stack.emplace_back(to, 0);
@@ -190,9 +247,9 @@ std::vector<std::uint32_t> in_order(const std::vector<BasicBlock>& blocks) {
 /// Simple, Fast Dominance Algorithm", 2001).
 class Dominators {
  public:
-  Dominators(const std::vector<BasicBlock>& blocks, const Lists& before)
-      : rank_(blocks.size()), above_(blocks.size(), kNone) {
-    const std::vector<std::uint32_t> order = in_order(blocks);
+  Dominators(const Lists& after, const Lists& before)
+      : rank_(after.size()), above_(after.size(), kNone) {
+    const std::vector<std::uint32_t> order = in_order(after);
     for (std::uint32_t i = 0; i < order.size(); ++i) rank_[order[i]] = i;
     above_[0] = 0;
     for (bool changes = true; changes;) {
@@ -202,6 +259,9 @@ class Dominators {
       }
     }
   }
+
+  /// Whether any way leads to it.
+  bool knows(std::uint32_t block) const { return above_[block] != kNone; }
 
   bool dominates(std::uint32_t above, std::uint32_t block) const {
     while (rank_[block] > rank_[above]) block = above_[block];
@@ -239,11 +299,13 @@ std::vector<BasicBlock> basic_blocks(const KernelCode& code) {
 
 std::vector<Loop> find_loops(const std::vector<BasicBlock>& blocks) {
   if (blocks.empty()) return {};
-  const Lists before = predecessors_of(blocks);
-  const Dominators dominators(blocks, before);
+  const Lists after = ways_of(blocks);
+  const Lists before = predecessors_of(after);
+  const Dominators dominators(after, before);
   std::map<std::uint32_t, std::set<std::uint32_t>> by_head;
   for (std::uint32_t i = 0; i < blocks.size(); ++i) {
-    for (const std::uint32_t head : blocks[i].leads_to) {
+    if (!dominators.knows(i)) continue;
+    for (const std::uint32_t head : after[i]) {
       if (!dominators.dominates(head, i)) continue;
       std::set<std::uint32_t>& loop = by_head[head];
       loop.insert(head);

@@ -68,6 +68,48 @@ TEST(BasicBlocks, LeadsReturnsBehindTheCallsOfTheirFunction) {
   ASSERT_THAT(blocks, SizeIs(4));
   EXPECT_THAT(blocks[0].leads_to, ElementsAre(3)) << "not past what it calls";
   EXPECT_THAT(blocks[3].leads_to, ElementsAre(1, 2));
+  EXPECT_EQ(blocks[0].call, (BasicBlock::Call{.function = 3, .behind = 1}));
+  EXPECT_EQ(blocks[1].call, (BasicBlock::Call{.function = 3, .behind = 2}));
+}
+
+TEST(BasicBlocks, LeadAFunctionsReturnsNotBehindCallsThatItsCallerReturnsTo) {
+  const auto code = CodeText()
+                        .call(2)                                    // 0
+                        .exit()                                     // 1
+                        .call(4)                                    // 2: the outer function
+                        .ret()                                      // 3
+                        .add("MUFU", InstructionClass::special, 1)  // 4: the inner one
+                        .ret();                                     // 5
+  const std::vector<BasicBlock> blocks = basic_blocks(code.code());
+  ASSERT_THAT(blocks, SizeIs(5));
+  EXPECT_THAT(blocks[3].leads_to, ElementsAre(1));
+  EXPECT_THAT(blocks[4].leads_to, ElementsAre(3)) << "not behind the call of the outer function";
+}
+
+TEST(Loops, AreNoneOfCallsOfTheSameFunction) {
+  const auto code = CodeText()
+                        .call(3)                                    // 0
+                        .call(3)                                    // 1
+                        .exit()                                     // 2
+                        .add("MUFU", InstructionClass::special, 1)  // 3
+                        .ret();                                     // 4
+  EXPECT_THAT(find_loops(basic_blocks(code.code())), IsEmpty());
+}
+
+TEST(Loops, AreFoundInFunctionsAndAroundCalls) {
+  const auto code = CodeText()
+                        .add("MOV", kMove, 1)    // 0
+                        .call(4)                 // 1: the loop around the call
+                        .branch(1, true)         // 2
+                        .exit()                  // 3
+                        .add("MOV", kMove, 2)    // 4
+                        .add("IADD3", kMove, 3)  // 5: the function's loop
+                        .branch(5, true)         // 6
+                        .ret();                  // 7
+  const std::vector<Loop> loops = find_loops(basic_blocks(code.code()));
+  ASSERT_THAT(loops, SizeIs(2));
+  EXPECT_THAT(loops[0].blocks, ElementsAre(5));
+  EXPECT_THAT(loops[1].blocks, ElementsAre(1, 2)) << "without what is called";
 }
 
 TEST(BasicBlocks, AreNoneOfCodeThatIsNotUnderstood) {

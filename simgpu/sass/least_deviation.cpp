@@ -34,14 +34,18 @@ class Simplex {
     for (std::size_t row = 0; row < rows_; ++row) add(equations[row], row, largest);
   }
 
-  bool run() {
+  bool run(WorkBudget& budget) {
     const std::size_t most = kMostPivotsPerRow * (rows_ + 10);
+    budget.spend(cells_.size());
     for (std::size_t pivots = 0; pivots < most && work_ < kMostWork; ++pivots) {
+      if (budget.is_spent()) return false;
+      const std::uint64_t before = work_;
       const std::size_t column = cheapest();
       if (column == columns_) return true;
       const std::size_t row = first_to_vanish(column);
       if (row == rows_) return false;
       pivot(row, column);
+      budget.spend(work_ - before + columns_ + rows_);
     }
     return false;
   }
@@ -128,12 +132,18 @@ class Simplex {
 }  // namespace
 
 std::optional<LeastDeviation> solve(const std::vector<Equation>& equations,
-                                    const std::vector<double>& costs) {
+                                    const std::vector<double>& costs, WorkBudget& budget) {
   const std::size_t columns = costs.size() + 2 * equations.size() + 1;
   if (equations.size() * columns > kMostCells) return std::nullopt;
   Simplex simplex(equations, costs);
-  if (!simplex.run()) return std::nullopt;
+  if (!simplex.run(budget)) return std::nullopt;
   return LeastDeviation{.unknowns = simplex.values()};
+}
+
+std::optional<LeastDeviation> solve(const std::vector<Equation>& equations,
+                                    const std::vector<double>& costs) {
+  WorkBudget budget(kMostWork);
+  return solve(equations, costs, budget);
 }
 
 }  // namespace simgpu::sass

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -23,10 +24,28 @@ struct LeastDeviation {
   std::vector<double> unknowns;
 };
 
+/// How much work may be done, in cells of the table that are looked at or changed: unlike seconds,
+/// the same on every machine.
+class WorkBudget {
+ public:
+  explicit WorkBudget(std::uint64_t cells) : left_(cells) {}
+  std::uint64_t left() const { return left_; }
+  bool is_spent() const { return left_ == 0; }
+  void spend(std::uint64_t cells) { left_ -= std::min(left_, cells); }
+
+ private:
+  std::uint64_t left_;
+};
+
 /// Solves min(sum of weight x |deviation| + sum of cost x unknown), a linear program, by the
 /// simplex method on a dense table.
 /// @param costs of each unknown, not negative
-/// @returns nothing when the table would be too large, or it does not end
+/// @param budget is charged with what is done, also where that leads to nothing
+/// @returns nothing when the table would be too large, it does not end, or the budget is spent
+std::optional<LeastDeviation> solve(const std::vector<Equation>& equations,
+                                    const std::vector<double>& costs, WorkBudget& budget);
+
+/// As often as it is wanted.
 std::optional<LeastDeviation> solve(const std::vector<Equation>& equations,
                                     const std::vector<double>& costs);
 

@@ -22,6 +22,18 @@ TEST(LeastDeviation, MeetsEquationsThatAgree) {
   EXPECT_THAT(solved->unknowns, ElementsAre(DoubleNear(7, kNear), DoubleNear(3, kNear)));
 }
 
+TEST(LeastDeviation, ChargesABudgetWithWhatItDoesTheSameEachTime) {
+  const std::vector<Equation> equations{{.terms = {{0, 1}, {1, 1}}, .value = 10, .weight = 1},
+                                        {.terms = {{0, 1}, {1, -1}}, .value = 4, .weight = 1}};
+  WorkBudget first(1000), second(1000), little(1);
+  EXPECT_TRUE(solve(equations, {0, 0}, first));
+  EXPECT_TRUE(solve(equations, {0, 0}, second));
+  EXPECT_LT(first.left(), 1000U);
+  EXPECT_EQ(first.left(), second.left());
+  EXPECT_FALSE(solve(equations, {0, 0}, little));
+  EXPECT_TRUE(little.is_spent());
+}
+
 TEST(LeastDeviation, GoesByTheHeavierOfTwoThatDisagree) {
   const auto solved = solve(
       {{.terms = {{0, 1}}, .value = 10, .weight = 1}, {.terms = {{0, 1}}, .value = 4, .weight = 3}},

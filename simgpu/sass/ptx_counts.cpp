@@ -54,6 +54,9 @@ PtxCounts count_lines(std::span<const InstructionInfo> program,
       describe(program[at], line);
       // Loops of several copies that inlining has made are not told apart.
       line.loop = line.block_threads == 0 ? loops[at] : PtxLoop{};
+      if (line.ptx_block == 0) line.ptx_block = program[begin].ptx_line;
+      for (std::size_t i = at; i < next; ++i)
+        line.issued += program[i].issue_slots() * static_cast<double>(executed[i].warps);
       line.threads += static_cast<double>(most_of(executed.subspan(at, next - at)).threads);
       line.block_threads += static_cast<double>(block.threads);
       line.block_warps += static_cast<double>(block.warps);

@@ -19,7 +19,9 @@ struct LineCount {
   bool is_guarded = false;
   bool is_sequence = false;  ///< ptxas makes several instructions of it
   unsigned access_bytes = 0;
-  PtxLoop loop = {};  ///< the innermost one that it is in
+  std::uint32_t ptx_block = 0;  ///< first line of its basic block, of the first copy
+  double issued = 0;            ///< slots of warps that it takes by PTX
+  PtxLoop loop = {};            ///< the innermost one that it is in
 };
 
 struct PtxCounts {

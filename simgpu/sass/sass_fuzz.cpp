@@ -27,13 +27,14 @@ simgpu::sass::PtxCounts made_counts(KernelCode& code, std::span<const std::byte>
     simgpu::sass::Instruction& instruction = code.instructions[i];
     instruction.ptx_line = std::to_integer<std::uint32_t>(bytes[i]) % kLines;
     const double threads = std::to_integer<unsigned>(bytes[i + 1]);
-    counts.lines[instruction.ptx_line] = {.threads = threads,
-                                          .block_threads = threads,
-                                          .block_warps = std::ceil(threads / 32),
-                                          .cls = instruction.cls,
-                                          .is_guarded = false,
-                                          .is_sequence = false,
-                                          .access_bytes = instruction.access_bytes};
+    counts.lines[instruction.ptx_line] = {
+        .threads = threads,
+        .block_threads = threads,
+        .block_warps = std::ceil(threads / 32),
+        .cls = instruction.cls,
+        .is_guarded = (std::to_integer<unsigned>(bytes[i]) & 16U) != 0,
+        .is_sequence = false,
+        .access_bytes = instruction.access_bytes};
   }
   return counts;
 }

@@ -1,0 +1,128 @@
+#include "simgpu/sass/coverage.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string_view>
+
+namespace simgpu::sass {
+namespace {
+
+/// Of what PTX issues, in loops of which nothing tells how often they are executed.
+constexpr double kMostUntold = 0.2;
+/// Of how often a block of PTX is executed, what has to be found of some line in it: code that is
+/// done once for several threads or turns is in its block, too.
+constexpr double kLeastFound = 0.95;
+
+/// First lines of the basic blocks of PTX of which some line is executed as often in machine code.
+std::set<std::uint32_t> told_blocks(const std::vector<Anchor>& anchors, const PtxCounts& counts,
+                                    std::span<const double> threads) {
+  std::set<std::uint32_t> told;
+  for (const Anchor& anchor : anchors) {
+    double found = 0;
+    for (const auto& [block, copies] : anchor.copies) found += copies * threads[block];
+    for (const auto& [block, copies] : anchor.predicated) found += copies * threads[block];
+    // Several that are alike may be the copies of a loop that is unrolled whole.
+    for (const auto& [number, alike] : anchor.ptx_lines) {
+      const LineCount& line = counts.lines.at(number);
+      if (alike * found >= kLeastFound * line.block_threads) told.insert(line.ptx_block);
+    }
+  }
+  return told;
+}
+
+/// Of all that PTX issues, the share in blocks that are executed several times and not told of.
+double untold_share(const std::vector<Anchor>& anchors, const PtxCounts& counts,
+                    std::span<const double> threads) {
+  constexpr double kOnce = 1.001;  // of the threads of a sampled launch
+  const std::set<std::uint32_t> told = told_blocks(anchors, counts, threads);
+  double all = 0, untold = 0;
+  for (const auto& [number, line] : counts.lines) {
+    all += line.issued;
+    if (line.block_threads > kOnce * counts.threads && !told.contains(line.ptx_block))
+      untold += line.issued;
+  }
+  return all > 0 ? untold / all : 0;
+}
+
+/// What asks memory, or the tensor cores, and how much of it has to be found.
+struct Kind {
+  std::string_view name;
+  double least = 0;
+};
+
+const Kind* kind_of(InstructionClass cls) {
+  // ptxas leaves out loads whose value it has.
+  static constexpr Kind kLoads{"loads", 0.7}, kStores{"stores", 0.98}, kAtomics{"atomics", 0.98},
+      kProducts{"products on tensor cores", 0.98}, kCopies{"asynchronous copies", 0.98};
+  switch (cls) {
+    case InstructionClass::global_load:
+    case InstructionClass::shared_load:
+      return &kLoads;
+    case InstructionClass::global_store:
+    case InstructionClass::shared_store:
+      return &kStores;
+    case InstructionClass::global_atomic:
+    case InstructionClass::shared_atomic:
+      return &kAtomics;
+    case InstructionClass::tensor:
+      return &kProducts;
+    case InstructionClass::async_copy:
+      return &kCopies;
+    default:
+      return nullptr;
+  }
+}
+
+bool is_access(InstructionClass cls) {
+  return kind_of(cls) != nullptr || cls == InstructionClass::generic_access;
+}
+
+struct Amount {
+  double ptx = 0, machine = 0;
+};
+
+/// By what kind of work it is, in bytes of lanes where they are known of both, else in lanes.
+std::string missing_work(const KernelCode& code, const std::vector<BasicBlock>& blocks,
+                         const PtxCounts& counts, std::span<const double> threads) {
+  std::map<std::uint32_t, double> found;  // by line
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    for (std::uint32_t at = blocks[i].first; at < blocks[i].last; ++at) {
+      const Instruction& one = code.instructions[at];
+      const auto line = counts.lines.find(one.ptx_line);
+      if (line == counts.lines.end() || !is_access(one.cls)) continue;
+      const unsigned bytes = one.access_bytes != 0 ? one.access_bytes : line->second.access_bytes;
+      found[one.ptx_line] += threads[i] * std::max(bytes, 1U);
+    }
+  }
+  std::map<InstructionClass, Amount> amounts;
+  for (const auto& [number, line] : counts.lines) {
+    if (kind_of(line.cls) == nullptr) continue;
+    Amount& amount = amounts[line.cls];
+    amount.ptx += line.threads * std::max(line.access_bytes, 1U);
+    const auto machine = found.find(number);
+    if (machine != found.end()) amount.machine += machine->second;
+  }
+  std::string why;
+  for (const auto& [cls, amount] : amounts) {
+    const Kind& kind = *kind_of(cls);
+    if (amount.machine >= kind.least * amount.ptx) continue;
+    why = fmt::format("{:.1f} % of its {} are missing", 100 * (1 - amount.machine / amount.ptx),
+                      kind.name);
+  }
+  return why;
+}
+
+}  // namespace
+
+std::string what_is_missing(const KernelCode& code, const std::vector<BasicBlock>& blocks,
+                            const std::vector<Anchor>& anchors, const PtxCounts& counts,
+                            std::span<const double> threads) {
+  const double untold = untold_share(anchors, counts, threads);
+  if (!(untold <= kMostUntold)) return "a loop has nothing that tells how often it is executed";
+  return missing_work(code, blocks, counts, threads);
+}
+
+}  // namespace simgpu::sass

@@ -3,8 +3,8 @@
 import re
 
 ANNOTATIONS = {"$schema", "$defs", "title", "description"}
-KEYWORDS = {"$ref", "const", "enum", "type", "minimum", "maximum", "pattern", "items", "properties", "required",
-            "additionalProperties"}
+KEYWORDS = {"$ref", "const", "enum", "type", "minimum", "maximum", "pattern", "items", "minItems", "maxItems", "properties",
+            "required", "additionalProperties"}
 
 
 def has_type(value, name):
@@ -40,6 +40,8 @@ def faults(value, rule, schema, place="document"):
         yield f"{place}: {value} is above {rule['maximum']}"
     if "pattern" in rule and isinstance(value, str) and not re.search(rule["pattern"], value):
         yield f"{place}: {value!r} does not match {rule['pattern']}"
+    if isinstance(value, list) and not rule.get("minItems", 0) <= len(value) <= rule.get("maxItems", len(value)):
+        yield f"{place}: {len(value)} is not how many items it may have"
     if isinstance(value, list) and "items" in rule:
         for index, item in enumerate(value):
             yield from faults(item, rule["items"], schema, f"{place}[{index}]")

@@ -74,6 +74,7 @@ struct KernelRecord {
   /// the others did not run. Of a library routine: it was timed and not carried out.
   bool sampled = false;
   std::uint64_t sampled_blocks = 0;
+  bool library_routine = false;  ///< of cuBLAS, say: its time is a rule, not that of a kernel
   /// Counters and time are lower bounds, of all blocks or of the first `sampled_blocks`: the launch
   /// would have taken more than its budget, or came after one that did, and was not run.
   bool at_least = false;

@@ -124,6 +124,7 @@ std::size_t ExpressionMutator::mutate_at(std::size_t index, std::size_t first, s
       return index + 1;
     case CodeToken::Kind::sign:
       if (token.is(">") && code_.is(index + 1, ">")) return index + 2;  // a shift
+      if (token.is("(")) group(index, last);
       sign(index, first);
       return index + 1;
     case CodeToken::Kind::text:

@@ -76,6 +76,7 @@ class ExpressionMutator {
   std::size_t member(std::size_t index, std::size_t last);
   bool function_name(std::size_t index);
   void name(std::size_t index, std::size_t first, std::size_t last);
+  void group(std::size_t index, std::size_t last);
   void number(std::size_t index);
   void sign(std::size_t index, std::size_t first);
   bool is_binary(std::size_t index, std::size_t first) const;

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <iterator>
+#include <tuple>
 #include <utility>
 
 namespace rooflab::mutation {
@@ -78,12 +79,18 @@ class Search {
     }
   }
 
+  unsigned steps_to(std::uint32_t line) const {
+    const auto known = tools_.steps_to.find(line);
+    return known == tools_.steps_to.end() ? 0 : known->second;
+  }
+
   /// What a slip of the pen changes comes first, in case there is no time for all: names are fewer
-  /// than numbers, and mistaken more often.
+  /// than numbers, and mistaken more often. Of each what lies closest to an access that fails.
+  static constexpr int kNames = 1;
   static int rank_of(const Mutant& mutant) {
     const bool is_name = mutant.kind == MutantKind::name || mutant.kind == MutantKind::exchange;
     if (mutant.kind < MutantKind::number) return 0;
-    return is_name ? 1 : 2 + static_cast<int>(mutant.kind);
+    return is_name ? kNames : 2 + static_cast<int>(mutant.kind);
   }
 
   std::vector<std::size_t> in_order() const {
@@ -91,7 +98,11 @@ class Search {
     for (std::size_t i = 0; i < mutants_.size(); ++i) {
       if (!mutants_[i].is_any_value) order.push_back(i);
     }
-    std::ranges::stable_sort(order, {}, [&](std::size_t i) { return rank_of(mutants_[i]); });
+    const auto place_of = [this](std::size_t i) {
+      const int rank = rank_of(mutants_[i]);
+      return std::tuple(rank > kNames, steps_to(mutants_[i].line), rank);
+    };
+    std::ranges::stable_sort(order, {}, place_of);
     return order;
   }
 

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -47,6 +48,8 @@ struct SearchTools {
   std::function<std::vector<Tried>(const std::vector<Trial>&)> call;
   /// Warp instructions of all calls together.
   double most_work = 0;
+  /// Of an access: how many steps a line is away from it (LinesOfSlice::related). May be empty.
+  std::map<std::uint32_t, unsigned> steps_to;
   /// Values of constants of the file, by name.
   std::function<double(const std::string& name)> value_of;
 };

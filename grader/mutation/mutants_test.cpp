@@ -66,6 +66,15 @@ TEST(Mutants, AnIndexOfTwoNamesIsExchangedAsAWhole) {
               Contains("i * n + j to j * n + i"));
 }
 
+TEST(Mutants, AProductInBracketsBecomesALengthThatHasAName) {
+  const auto changes = changes_in(
+      "void f(int columns, float s, float* x) { int r = blockIdx.x;\n"
+      "x[r * (gridDim.x * 32) + 1] = s * (s + 1.0f); g(columns * 2); }");
+  EXPECT_THAT(changes, Contains("(gridDim.x * 32) to columns"));
+  EXPECT_THAT(changes, Not(Contains("(s + 1.0f) to columns"))) << "no length";
+  EXPECT_THAT(changes, Not(Contains("(columns * 2) to r"))) << "an argument";
+}
+
 TEST(Mutants, TwoNamesOfAStatementAreExchangedEverywhere) {
   EXPECT_THAT(changes_in("void f(int rows, int columns) { g(h(rows, 8), h(columns, 8), rows); }"),
               Contains("rows` and `columns to columns` and `rows"));

@@ -203,6 +203,33 @@ void ExpressionMutator::name(std::size_t index, std::size_t first, std::size_t l
   if (!others.empty()) pick(MutantKind::name, index, index, others);
 }
 
+/// `(gridDim.x * kWide)`: a length that is known by a name instead, such as `columns`.
+void ExpressionMutator::group(std::size_t index, std::size_t last) {
+  const std::size_t end = code_.partner(index);
+  const bool is_call = index > 0 && (code_.at(index - 1).is_word() || code_.is(index - 1, ">") ||
+                                     code_.is(index - 1, ")") || code_.is(index - 1, "]"));
+  if (is_call || end >= last || end < index + 4) return;
+  std::set<std::string> within;
+  for (std::size_t i = index + 1; i < end; ++i) {
+    const CodeToken& token = code_.at(i);
+    const bool is_part = token.is("*") || token.is("+") || token.is("-") || token.is("/") ||
+                         token.is("%") || token.is(".") ||
+                         (token.kind == CodeToken::Kind::number &&
+                          token.text.find_first_of(".eEfF") == std::string::npos);
+    if (is_part) continue;
+    if (!token.is_word()) return;
+    const bool has_own_type = !code_.is(i - 1, ".") && !code_.is(i + 1, ".");
+    const Variable* const variable = has_own_type ? scopes_.find(token.text) : nullptr;
+    if (variable != nullptr && !is_whole_number(variable->type)) return;
+    within.insert(token.text);
+  }
+  constexpr std::size_t kMost = 8;
+  std::vector<std::string> others = scopes_.numbers(true);
+  std::erase_if(others, [&](const std::string& name) { return within.contains(name); });
+  if (others.size() > kMost) others.resize(kMost);
+  if (!others.empty()) pick(MutantKind::name, index, end, others);
+}
+
 void ExpressionMutator::pick(MutantKind kind, std::size_t first, std::size_t last,
                              const std::vector<std::string>& others) {
   const std::string written = code_.spelling(first, last + 1);

@@ -21,6 +21,8 @@ struct Piece {
   std::size_t first = 0, behind = 0;  ///< tokens
   std::size_t function = 0;           ///< 0: outside of functions
   bool is_related = false;
+  unsigned steps = 0;  ///< of a related one: LinesOfSlice::related
+  unsigned due = 0;    ///< the steps at which it will be one; 0: nobody knows
 };
 
 /// Whether a loop or a branch has its head in the brackets that open here.
@@ -64,28 +66,46 @@ class Slice {
  public:
   explicit Slice(const Code& code) : code_(code), pieces_(pieces_of(code)) {}
 
-  std::vector<std::uint32_t> unrelated(std::uint32_t line) {
+  LinesOfSlice of(std::uint32_t line) {
     if (!begin_at(line)) return {};
-    for (bool has_grown = true; has_grown;) {
-      has_grown = false;
-      for (Piece& piece : pieces_) {
-        if (piece.is_related || piece.function == 0 || !matters(piece)) continue;
-        relate(piece);
-        has_grown = true;
-      }
-    }
-    std::set<std::uint32_t> unrelated, related;
+    for (unsigned steps = 1; grow(steps);) ++steps;
+    LinesOfSlice lines;
+    std::set<std::uint32_t> unrelated;
     for (const Piece& piece : pieces_) {
       const bool is_related = piece.is_related || piece.function == 0;
       for (std::size_t i = piece.first; i < piece.behind; ++i) {
-        (is_related ? related : unrelated).insert(code_.at(i).line);
+        const std::uint32_t own = code_.at(i).line;
+        if (!is_related) {
+          unrelated.insert(own);
+          continue;
+        }
+        const auto [known, is_new] = lines.related.try_emplace(own, piece.steps);
+        if (!is_new) known->second = std::min(known->second, piece.steps);
       }
     }
-    for (const std::uint32_t each : related) unrelated.erase(each);
-    return {unrelated.begin(), unrelated.end()};
+    for (const auto& [related, steps] : lines.related) unrelated.erase(related);
+    lines.unrelated.assign(unrelated.begin(), unrelated.end());
+    return lines;
   }
 
  private:
+  /// To what decides the values of names that were known before.
+  /// @return whether there was any, or will be
+  bool grow(unsigned steps) {
+    std::vector<Piece*> found;
+    bool is_any_due = false;
+    for (Piece& piece : pieces_) {
+      if (piece.is_related || piece.function == 0) continue;
+      const unsigned more = steps_of(piece);
+      if (more != 0 && piece.due == 0) piece.due = steps + more - 1;
+      if (piece.due == 0) continue;
+      if (steps >= piece.due) found.push_back(&piece);
+      is_any_due = true;
+    }
+    for (Piece* const piece : found) relate(*piece, steps);
+    return is_any_due;
+  }
+
   /// With the names of a line, but for a variable that it gives a value.
   bool begin_at(std::uint32_t line) {
     bool has_any = false;
@@ -111,8 +131,9 @@ class Slice {
            (token == 0 || (!code_.is(token - 1, ".") && !code_.is(token - 1, "->")));
   }
 
-  void relate(Piece& piece) {
+  void relate(Piece& piece, unsigned steps) {
     piece.is_related = true;
+    piece.steps = steps;
     for (std::size_t i = piece.first; i < piece.behind; ++i) {
       if (is_name(i)) names_[piece.function].insert(code_.at(i).text);
     }
@@ -129,23 +150,29 @@ class Slice {
            word.is("else");
   }
 
-  bool matters(const Piece& piece) const {
-    if (is_head(piece)) return encloses_related(piece);
-    bool assigns = false, names_any = false;
+  /// How far away a piece is that decides something of the names that matter; 0: it decides
+  /// nothing. What computes a value is closer than what decides whether that happens, and that is
+  /// closer than what an array holds: where the array lies is decided elsewhere.
+  unsigned steps_of(const Piece& piece) const {
+    constexpr unsigned kToValue = 1, kToHead = 2, kToElement = 4;
+    if (is_head(piece)) return encloses_related(piece) ? kToHead : 0;
+    bool assigns = false, names_any = false, stores = false;
     for (std::size_t i = piece.first; i < piece.behind; ++i) {
       const CodeToken& token = code_.at(i);
       const bool is_for_all = token.is("<<<") || token.text.starts_with("__sync") ||
                               token.is("return") || token.is("break") || token.is("continue");
-      if (is_for_all) return true;
+      if (is_for_all) return kToHead;
       names_any = names_any || has_name(piece, i);
       const bool steps = token.is("++") || token.is("--");
       if (!is_assignment(token) && !steps) continue;
       assigns = true;
       const bool is_before = steps && i + 1 < piece.behind && code_.at(i + 1).is_word();
-      if (is_before ? has_name(piece, i + 1) : changes_a_name(piece, i)) return true;
+      if (!(is_before ? has_name(piece, i + 1) : changes_a_name(piece, i))) continue;
+      if (is_before || !code_.is(i - 1, "]")) return kToValue;
+      stores = true;
     }
-    if (assigns) return false;
-    return names_any && !is_declaration(piece);
+    if (stores) return kToElement;
+    return !assigns && names_any && !is_declaration(piece) ? kToValue : 0;
   }
 
   /// In the braces behind it, or the one statement.
@@ -190,8 +217,6 @@ class Slice {
 
 }  // namespace
 
-std::vector<std::uint32_t> unrelated_lines(const Code& code, std::uint32_t line) {
-  return Slice(code).unrelated(line);
-}
+LinesOfSlice slice_of(const Code& code, std::uint32_t line) { return Slice(code).of(line); }
 
 }  // namespace rooflab::mutation

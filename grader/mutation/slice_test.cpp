@@ -33,19 +33,19 @@ void host(const float* in, float* out, int n) {
 })";
 
 TEST(Slice, LeavesOutWhatAnAccessDoesNotDependOn) {
-  const auto lines = unrelated_lines(Code(kKernel), 8);
+  const auto lines = slice_of(Code(kKernel), 8).unrelated;
   for (const std::uint32_t apart : {4u, 9u, 12u}) EXPECT_THAT(lines, Contains(apart));
 }
 
 TEST(Slice, KeepsWhatTheIndexIsComputedFromAndWhatDecides) {
-  const auto lines = unrelated_lines(Code(kKernel), 8);
+  const auto lines = slice_of(Code(kKernel), 8).unrelated;
   for (const std::uint32_t related : {2u, 3u, 5u, 6u, 7u, 8u}) {
     EXPECT_THAT(lines, Not(Contains(related)));
   }
 }
 
 TEST(Slice, KeepsLaunchesWithTheirGridsAndBarriers) {
-  const auto lines = unrelated_lines(Code(kKernel), 8);
+  const auto lines = slice_of(Code(kKernel), 8).unrelated;
   for (const std::uint32_t related : {13u, 17u, 19u}) EXPECT_THAT(lines, Not(Contains(related)));
   EXPECT_THAT(lines, Contains(18u));
 }
@@ -54,13 +54,30 @@ TEST(Slice, KeepsTheConditionAroundWhatItKeeps) {
   const Code code(
       "void f(int n, int m, int* out) {\nif (n > 3) {\nint at = n;\nout[at] = 1;\n}\n"
       "if (m > 3) {\nint other = m;\n}\n}");
-  EXPECT_THAT(unrelated_lines(code, 4), ::testing::ElementsAre(6u, 7u));
+  EXPECT_THAT(slice_of(code, 4).unrelated, ::testing::ElementsAre(6u, 7u));
+}
+
+TEST(Slice, TellsHowManyStepsALineIsAway) {
+  const auto related = slice_of(Code(kKernel), 8).related;
+  EXPECT_EQ(related.at(8), 0u);
+  EXPECT_EQ(related.at(5), 1u) << "at";
+  EXPECT_EQ(related.at(6), 2u) << "the loop around it";
+  EXPECT_EQ(related.at(2), 2u) << "row, of which at is made";
+}
+
+TEST(Slice, CountsWhatAnArrayHoldsAsFurtherAwayThanWhereItLies) {
+  const Code code(
+      "void f(const float* in, int n) {\nint at = n;\ntable[n] = 3;\nsum += table[at] * "
+      "in[at];\n}");
+  const auto related = slice_of(code, 4).related;
+  EXPECT_EQ(related.at(2), 1u);
+  EXPECT_GT(related.at(3), related.at(2));
 }
 
 TEST(Slice, OfALineWithoutNamesLeavesOutNothing) {
-  EXPECT_THAT(unrelated_lines(Code(kKernel), 99), IsEmpty());
-  EXPECT_THAT(unrelated_lines(Code(""), 1), IsEmpty());
-  EXPECT_THAT(unrelated_lines(Code("= = ] ) ++"), 1), IsEmpty());
+  EXPECT_THAT(slice_of(Code(kKernel), 99).unrelated, IsEmpty());
+  EXPECT_THAT(slice_of(Code(""), 1).unrelated, IsEmpty());
+  EXPECT_THAT(slice_of(Code("= = ] ) ++"), 1).unrelated, IsEmpty());
 }
 
 }  // namespace

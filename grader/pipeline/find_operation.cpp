@@ -255,10 +255,13 @@ std::optional<FoundCause> CaseRunner::find_operation(const NumberedCase& numbere
     // Of an access first what its address depends on: fewer changes, and faster ones.
     mutation::SearchResult result;
     double left = MutantCalls::kOfAll;
-    for (const auto& skip : lines_to_skip(found)) {
+    const mutation::LinesOfSlice slice = slice_of_access(found);
+    std::vector<std::vector<std::uint32_t>> to_skip{{}};
+    if (!slice.unrelated.empty()) to_skip.insert(to_skip.begin(), slice.unrelated);
+    for (const auto& skip : to_skip) {
       const auto built = build_mutants(scene_, skip);
       if (!built) continue;
-      result = try_mutants(*built, numbered, group, found.has_value(), left);
+      result = try_mutants(*built, numbered, group, found ? &slice : nullptr, left);
       if (!result.right.empty() || result.was_cut_short) break;
     }
     const std::vector<mutation::RightMutant> best = mutation::best_of(result, found.value_or(0));
@@ -278,21 +281,18 @@ std::optional<FoundCause> CaseRunner::find_operation(const NumberedCase& numbere
   }
 }
 
-/// Lines without mutants in the first build, and in the one that follows where that shows nothing.
-std::vector<std::vector<std::uint32_t>> CaseRunner::lines_to_skip(
-    std::optional<std::uint32_t> found) const {
+/// What an access depends on; nothing where no access was found, or nobody knows its line.
+mutation::LinesOfSlice CaseRunner::slice_of_access(std::optional<std::uint32_t> found) const {
   const auto own = std::ranges::find(scene_.built.files, scene_.task().file, &NamedFile::name);
-  if (!found || *found == 0 || own == scene_.built.files.end()) return {{}};
-  std::vector<std::uint32_t> unrelated =
-      mutation::unrelated_lines(mutation::Code(own->submitted.text), *found);
-  if (unrelated.empty()) return {{}};
-  return {std::move(unrelated), {}};
+  if (!found || *found == 0 || own == scene_.built.files.end()) return {};
+  return mutation::slice_of(mutation::Code(own->submitted.text), *found);
 }
 
 mutation::SearchResult CaseRunner::try_mutants(const BuiltMutants& built,
                                                const NumberedCase& numbered,
                                                const std::vector<const CaseSpec*>& group,
-                                               bool checked, double& left) const {
+                                               const mutation::LinesOfSlice* access,
+                                               double& left) const {
   const bool is_values = scene_.task().kind == TaskKind::values;
   const auto pose = [&](const Values& parameters, int draw) {
     RightResults right;
@@ -310,7 +310,7 @@ mutation::SearchResult CaseRunner::try_mutants(const BuiltMutants& built,
   const auto request_for = [&](const Problem& problem) {
     RunRequest request = small_request(problem, numbered);
     request.library = built.library;
-    request.variants_checked = checked;
+    request.variants_checked = access != nullptr;
     return request;
   };
   MutantCalls calls({scene_.tools.device, pose, request_for}, left);
@@ -327,6 +327,7 @@ mutation::SearchResult CaseRunner::try_mutants(const BuiltMutants& built,
   }
   tools.call = [&](const std::vector<mutation::Trial>& trials) { return calls(trials); };
   tools.most_work = left;
+  if (access != nullptr) tools.steps_to = access->related;
   tools.value_of = [&](const std::string& name) { return mutation::value_of(name, code); };
   return mutation::find_right_mutants(built.mutants, tools);
 }

@@ -223,6 +223,11 @@ class CaseGrader {
     return std::move(run.judgement);
   }
 
+  static void drop_slip(Judgement& judgement) {
+    judgement.diagnostics.front() = *std::exchange(judgement.without_cause, std::nullopt);
+    judgement.telling = Telling::nothing;
+  }
+
   /// Replaces what is told of wrong numbers by their cause. One case tells what others of its
   /// function would.
   void look_for_reactions(const NumberedCase& numbered, Judgement& judgement) {
@@ -230,11 +235,14 @@ class CaseGrader {
     if (judgement.verdict != Verdict::wrong_answer || numbered.spec.hidden) return;
     if (!may_experiment()) return;
     const std::string function = function_of(numbered.spec);
+    const bool is_slip = judgement.without_cause.has_value();
+    if (is_slip && makes_no_slip_.contains(function)) return drop_slip(judgement);
     if (tries_ == kMostTried || explained_.contains(function)) return;
     ++tries_;
     if (auto reaction = runner_.judge_reaction(numbered, judgement)) {
+      const bool is_refuted = is_slip && !names_cause(reaction->diagnostics.front());
+      (is_refuted ? makes_no_slip_ : explained_).insert(function);
       judgement = *std::move(reaction);
-      explained_.insert(function);
     }
   }
 
@@ -284,6 +292,7 @@ class CaseGrader {
   bool has_looked_for_operation_ = false;
   std::size_t tries_ = 0;                 ///< of calls with other parameters
   std::set<std::string> explained_ = {};  ///< functions of which these showed a cause
+  std::set<std::string> makes_no_slip_;   ///< functions whose numbers only look like a slip's
   int limits_ = 0;                        ///< groups that ended at one
 };
 

@@ -311,7 +311,10 @@ void check_results(const JudgedRun& run, Judgement& judgement) {
   // A factor that the task declares has a cause of its own.
   if (!names_cause(story) && run.oracle != nullptr) {
     const auto cause = run.oracle->explain(run.problem, run.outcome.results, expected);
-    if (cause) judgement.diagnostics.push_back(explain_cause(*cause, story, run.context));
+    if (cause) {
+      judgement.diagnostics.push_back(explain_cause(*cause, story, run.context));
+      if (cause->code == Code("RL0439")) judgement.without_cause = story;
+    }
   }
   if (judgement.diagnostics.empty()) judgement.diagnostics.push_back(story);
   judgement.telling = telling_of(judgement.diagnostics.front(), kFewestTelling);

@@ -26,7 +26,8 @@ struct Judgement {
   std::vector<Diagnostic> diagnostics;
   /// Of wrong answers: how much the first diagnostic tells.
   Telling telling = Telling::nothing;
-  /// Of a wrong answer whose cause few values speak for: what is said of it without that cause.
+  /// Of a wrong answer whose cause few values speak for, such as a number that a known slip gives,
+  /// too: what is said of it without that cause.
   std::optional<Diagnostic> without_cause{};
   /// That cause, as KnownMistake::cause names it.
   std::string doubtful_cause{};

@@ -39,22 +39,17 @@ std::vector<Values> CaseRunner::public_parameters() const {
   return all;
 }
 
-std::optional<Judgement> CaseRunner::judge_reaction(const NumberedCase& numbered,
-                                                    const Judgement& judgement) const {
+/// Calls with other parameters, of which the oracle knows what they should give. None where nothing
+/// can be learnt of it.
+std::vector<TermSample> CaseRunner::samples_around(const NumberedCase& numbered) const {
   const CaseSpec& spec = numbered.spec;
-  const bool is_asked = scene_.task().kind == TaskKind::values && oracle_ != nullptr &&
-                        !spec.hidden && scene_.tools.device.checks_every_run() &&
-                        may_have_a_reaction(judgement);
-  if (!is_asked) return std::nullopt;
   const auto right = expected_at(spec.parameters);
   // Where the case says something else than the oracle, nothing can be learnt of the oracle.
-  if (!right || !wrong_results(*right, spec.expect).empty()) return std::nullopt;
-
-  const std::vector<Values> cases = public_parameters();
-  std::vector<TermPoint> points =
-      points_around(spec.parameters, cases, seeds_of(spec.name + ", elsewhere").selection);
+  if (!right || !wrong_results(*right, spec.expect).empty()) return {};
+  std::vector<TermPoint> points = points_around(spec.parameters, public_parameters(),
+                                                seeds_of(spec.name + ", elsewhere").selection);
   std::erase_if(points, [&](const TermPoint& point) { return !expected_at(point.parameters); });
-  if (points.empty()) return std::nullopt;
+  if (points.empty()) return {};
   const Problem first{points.front().parameters, {}};
   RunRequest request = request_of(first, false, numbered);
   request.time_limit = kHostTime;
@@ -72,17 +67,45 @@ std::optional<Judgement> CaseRunner::judge_reaction(const NumberedCase& numbered
   for (std::size_t i = 0; i < outcome.fresh.size(); ++i) {
     add(points.at(i + 1), outcome.fresh[i].results);
   }
+  return samples;
+}
+
+/// Whether some of these calls gave what no slip gives: then the slip that would give the case's
+/// numbers, too, is not what went wrong.
+bool CaseRunner::is_no_slip(const std::vector<TermSample>& samples) const {
+  return std::ranges::any_of(samples, [this](const TermSample& sample) {
+    if (sample.got.empty() || wrong_results(sample.got, sample.expected).empty()) return false;
+    return !oracle_->explain({sample.parameters, {}}, sample.got, sample.expected);
+  });
+}
+
+/// A cause of wrong numbers that other calls show; or, of a slip that they refute, the story
+/// without it.
+std::optional<Judgement> CaseRunner::judge_reaction(const NumberedCase& numbered,
+                                                    const Judgement& judgement) const {
+  const bool is_slip =
+      judgement.verdict == Verdict::wrong_answer && judgement.without_cause.has_value();
+  const bool is_asked = scene_.task().kind == TaskKind::values && oracle_ != nullptr &&
+                        !numbered.spec.hidden && scene_.tools.device.checks_every_run() &&
+                        (is_slip || may_have_a_reaction(judgement));
+  if (!is_asked) return std::nullopt;
+  const std::vector<TermSample> samples = samples_around(numbered);
+  if (samples.empty() || (is_slip && !is_no_slip(samples))) return std::nullopt;
+  Judgement told = judgement;
+  if (is_slip) {
+    told.diagnostics.front() = *std::exchange(told.without_cause, std::nullopt);
+    told.telling = Telling::nothing;
+  }
   const auto elsewhere = [this](const Values& parameters) { return expected_at(parameters); };
-  const auto law = find_law(samples, within_reason(elsewhere, cases));
-  if (!law) return std::nullopt;
+  const auto law = find_law(samples, within_reason(elsewhere, public_parameters()));
+  if (!law) return is_slip ? std::optional(std::move(told)) : std::nullopt;
 
   DiagnoseContext place = scene_.context();
-  place.case_name = spec.name;
+  place.case_name = numbered.spec.name;
   place.case_number = numbered.number;
-  Judgement told = judgement;
-  told.diagnostics.front() = explain_law(*law, judgement.diagnostics.front(), samples, place);
-  const bool is_cause = names_cause(told.diagnostics.front());
-  told.telling = std::max(judgement.telling, is_cause ? Telling::law : Telling::pattern);
+  Diagnostic& story = told.diagnostics.front();
+  story = explain_law(*law, story, samples, place);
+  told.telling = std::max(told.telling, names_cause(story) ? Telling::law : Telling::pattern);
   return told;
 }
 

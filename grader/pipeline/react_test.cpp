@@ -71,6 +71,45 @@ class ReactTest : public GradeTest {
   }
 };
 
+/// n, of which a number that is one too large is a slip.
+class SlipOracle : public Oracle {
+ public:
+  Values results_elsewhere(const Problem& problem) const override {
+    return {{"n", size(problem.parameters, "rows")}};
+  }
+  std::optional<Complaint> explain(const Problem&, const Values& got,
+                                   const Values& expected) const override {
+    if (size(got, "n") != size(expected, "n") + 1) return std::nullopt;
+    return Complaint{"RL0439", "one is added", "do not add it"};
+  }
+};
+
+class SlipTest : public ReactTest {
+ protected:
+  SlipTest() {
+    for (CaseSpec& spec : part_.tasks[0].cases) {
+      spec.expect = {{"n", size(spec.parameters, "rows")}};
+    }
+    oracle_ = [] { return std::make_unique<SlipOracle>(); };
+  }
+};
+
+TEST_F(SlipTest, ASlipThatAllCallsShowIsTold) {
+  const TaskResult task = grade_task_with(calling([](const Values& sizes) -> Values {
+    return {{"n", size(sizes, "rows") + 1}};
+  }));
+  EXPECT_THAT(task.diagnostics.at(0).message, HasSubstr("one is added"));
+}
+
+TEST_F(SlipTest, OneThatOtherCallsRefuteIsNot) {
+  // One too large at 3 and at 40 rows, as the slip's, and further off elsewhere.
+  const TaskResult task = grade_task_with(calling([](const Values& sizes) -> Values {
+    const std::int64_t rows = size(sizes, "rows");
+    return {{"n", rows == 3 || rows == 40 ? rows + 1 : rows + rows / 8 + 2}};
+  }));
+  EXPECT_THAT(task.diagnostics.at(0).message, Not(HasSubstr("one is added")));
+}
+
 TEST_F(ReactTest, ATermThatIsMissingIsToldWithTheNumbersOfThePublicCase) {
   const TaskResult task = grade_task_with(calling(without_the_last_term));
   ASSERT_EQ(task.diagnostics.size(), 1U);

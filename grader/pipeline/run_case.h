@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "grader/mutation/mutant_search.h"
+#include "grader/mutation/slice.h"
 #include "grader/pipeline/device_work.h"
 #include "grader/pipeline/grade_task.h"
 #include "grader/pipeline/judge.h"
@@ -32,6 +33,7 @@ class RunSlots;
 inline bool is_whole(const CaseSpec& spec) { return !spec.sampled && spec.vast_gb == 0; }
 
 struct BuiltMutants;
+struct TermSample;
 
 /// What the stages of one task share.
 struct TaskScene {
@@ -111,16 +113,18 @@ class CaseRunner {
                                            const std::vector<const CaseSpec*>& group,
                                            std::optional<std::uint32_t> found) const;
   /// The judgement of a wrong answer of named results with its cause, where calls with other
-  /// parameters show one and nothing told it before; nothing where they do not. For public cases
-  /// and a simulated GPU alone.
+  /// parameters show one and nothing told it before; without it, where they refute it; nothing
+  /// where they do neither. For public cases and a simulated GPU alone.
   std::optional<Judgement> judge_reaction(const NumberedCase& numbered,
                                           const Judgement& judgement) const;
 
  private:
+  std::vector<TermSample> samples_around(const NumberedCase& numbered) const;
+  bool is_no_slip(const std::vector<TermSample>& samples) const;
   mutation::SearchResult try_mutants(const BuiltMutants& built, const NumberedCase& numbered,
-                                     const std::vector<const CaseSpec*>& group, bool checked,
-                                     double& left) const;
-  std::vector<std::vector<std::uint32_t>> lines_to_skip(std::optional<std::uint32_t> found) const;
+                                     const std::vector<const CaseSpec*>& group,
+                                     const mutation::LinesOfSlice* access, double& left) const;
+  mutation::LinesOfSlice slice_of_access(std::optional<std::uint32_t> found) const;
   Values results_of_case(const Values& parameters) const;
   bool may_shrink(const CaseSpec& spec) const;
   std::vector<Values> other_cases(const std::vector<const CaseSpec*>& group) const;

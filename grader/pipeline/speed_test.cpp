@@ -8,6 +8,7 @@
 #include "grader/pipeline/roofline.h"
 #include "grader/pipeline/score.h"
 #include "grader/pipeline/timing.h"
+#include "grader/pipeline/too_slow.h"
 
 namespace rooflab {
 namespace {
@@ -163,6 +164,40 @@ TEST(TimingTest, TakesTheModelledTimeOrTheMedianOfTheMeasured) {
       timing_of(timed(0, {2002, 9000, 2001, 2003, 2002}), speed(0.1, 0.8, 5), work, roofline);
   EXPECT_DOUBLE_EQ(measured.time_us, 2002);
   EXPECT_GT(measured.spread_us, 0);
+}
+
+/// A call of one kernel that takes all of its time and is bound by DRAM, as a simulated GPU tells
+/// it: with one sample, the time itself.
+RunOutcome modelled_call(double elapsed_us) {
+  RunOutcome outcome = timed(elapsed_us, {elapsed_us});
+  simgpu::KernelRecord& kernel = outcome.activity.kernels.emplace_back();
+  kernel.time.total_us = elapsed_us;
+  kernel.time.limiter = simgpu::Limiter::dram;
+  return outcome;
+}
+
+Timing timing_of_call(const RunOutcome& outcome) {
+  const Work work{{{"fp32", 1e9}}, 1e7};
+  return timing_of(outcome, speed(0.1, 0.8, 5), work, roofline_of(work, round_gpu()));
+}
+
+TEST(TimingTest, AModelledTimeHasABandAndAMeasuredOneHasNone) {
+  RunOutcome outcome = modelled_call(2002);
+  const Timing modelled = timing_of_call(outcome);
+  ASSERT_TRUE(modelled.modelled);
+  EXPECT_LT(modelled.modelled->low_us, 2002);
+  EXPECT_GT(modelled.modelled->high_us, 2002);
+  outcome.sampling.emplace();
+  const Timing measured = timing_of_call(outcome);
+  EXPECT_TRUE(measured.measured);
+  EXPECT_FALSE(measured.modelled);
+}
+
+TEST(TimingTest, ATimeThatIsALowerBoundHasNoBand) {
+  Timing timing = timing_of_call(modelled_call(2002));
+  bound(timing);
+  EXPECT_TRUE(timing.at_least);
+  EXPECT_FALSE(timing.modelled);
 }
 
 TEST(TimingTest, BelowTheFloorOnlyWhatNoGpuCanDo) {

@@ -8,6 +8,7 @@
 #include "grader/pipeline/counts.h"
 #include "grader/pipeline/score.h"
 #include "grader/spec/median.h"
+#include "simgpu/time_band.h"
 
 namespace rooflab {
 namespace {
@@ -122,6 +123,7 @@ Timing timing_of(const RunOutcome& outcome, const SpeedSpec& speed, const Work& 
   timing.name = speed.name;
   timing.sampled = outcome.sampled;
   if (outcome.sampling && !outcome.samples_us.empty()) timing.measured = measured_by(outcome);
+  if (!outcome.sampling) timing.modelled = simgpu::band_of_call(outcome.activity);
   add_counts(outcome, speed, timing);
   if (const auto* kernel = slowest_kernel(outcome.activity)) {
     if (kernel->time.limiter) timing.limiter = simgpu::name_of(*kernel->time.limiter);

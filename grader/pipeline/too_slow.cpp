@@ -65,6 +65,7 @@ std::string silence_of_part(const Timing& timing, const RunOutcome& outcome,
 
 void bound(Timing& timing) {
   timing.at_least = true;
+  timing.modelled.reset();
   timing.dram_bytes.count.reset();
   timing.dram_bytes.points = 0;
 }

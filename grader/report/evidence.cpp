@@ -39,6 +39,12 @@ struct adl_serializer<simgpu::Code> {
 };
 NLOHMANN_JSON_NAMESPACE_END
 
+namespace simgpu {
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TimeBand, low_us, high_us)
+
+}  // namespace simgpu
+
 namespace rooflab {
 
 /// By the names that every report uses.
@@ -81,7 +87,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Timing, time_us, spread_us, roofline_us, floo
                                    zero_efficiency, target_efficiency, bound, flops, bytes, peak,
                                    limiter, terms, advice, limit, name, sampled, at_least, points,
                                    max_points, launches, dram_bytes, kernels, peak_memory, measured,
-                                   costs)
+                                   modelled, costs)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(HintUse::OfGroup, name, shown, of)
 // Evidence of the same version may lack what came later.
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(HintUse, shown, of, points, groups)
@@ -137,6 +143,7 @@ GradeResult example_result() {
   Timing timing;
   timing.peak_memory.emplace();
   timing.measured.emplace().other_users.resize(1);
+  timing.modelled.emplace();
   timing.costs.lines.resize(1);
   TaskResult task;
   task.groups.resize(1);
@@ -201,7 +208,10 @@ GradeResult from_evidence(const std::string& text) {
     set_default(result, "ladders", nlohmann::json::array());
     for (nlohmann::json& task : result.at("tasks")) {
       set_default(task, "work_log", nullptr);
-      for (nlohmann::json& timing : task.at("timings")) set_default(timing, "costs", nullptr);
+      for (nlohmann::json& timing : task.at("timings")) {
+        set_default(timing, "costs", nullptr);
+        set_default(timing, "modelled", nullptr);
+      }
     }
     return checked(result, example_result());
   } catch (const nlohmann::json::exception& error) {

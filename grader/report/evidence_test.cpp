@@ -18,6 +18,7 @@ GradeResult full_result() {
   timing.terms = {{"dram", 1e-300}, {"issue", 12.5}};
   timing.launches = {.count = 3, .full = 2, .points = 1.5, .max_points = 4};
   timing.peak_memory = 1ULL << 53;
+  timing.modelled = {.low_us = 0.25, .high_us = 0.4};
   Diagnostic diagnostic;
   diagnostic.code = "RL0301";
   diagnostic.labels = {
@@ -48,6 +49,8 @@ TEST(Evidence, IsReadBackWithNothingLost) {
   EXPECT_EQ(task.verdict, Verdict::race);
   EXPECT_EQ(task.timings.at(0).time_us, 0.1 + 0.2);
   EXPECT_EQ(task.timings.at(0).launches.count, 3);
+  ASSERT_TRUE(task.timings.at(0).modelled);
+  EXPECT_EQ(task.timings.at(0).modelled->high_us, 0.4);
   EXPECT_FALSE(task.timings.at(0).dram_bytes.count.has_value());
   EXPECT_EQ(task.cases.at(0).peak_memory, 17U);
   EXPECT_FALSE(task.cases.at(1).peak_memory.has_value());
@@ -103,6 +106,14 @@ TEST(Evidence, WithoutLinesIsStillRead) {
       text.substr(0, text.find("\"costs\":null,")) + text.substr(text.find("\"costs\":null,") + 13);
   ASSERT_LT(older.size(), text.size());
   EXPECT_TRUE(from_evidence(older).tasks[0].timings.at(0).costs.lines.empty());
+}
+
+TEST(Evidence, WrittenBeforeModelledTimesHadBandsIsRead) {
+  auto document = nlohmann::json::parse(to_evidence(full_result()));
+  ASSERT_EQ(document["result"]["tasks"][0]["timings"][0].erase("modelled"), 1U);
+  const Timing timing = from_evidence(document.dump()).tasks[0].timings.at(0);
+  EXPECT_FALSE(timing.modelled);
+  EXPECT_EQ(timing.time_us, 0.1 + 0.2);
 }
 
 TEST(Evidence, KeepsHowATimeWasMeasured) {

@@ -226,6 +226,16 @@ TEST(Html, ListsAllTimedCasesOfATaskThatHasSeveral) {
   EXPECT_THAT(html, HasSubstr("1.00 TFLOP/s"));
 }
 
+TEST(Html, ShowsTheBandOfAModelledTime) {
+  GradeResult grade = hostile_grade();
+  Timing& timing = grade.tasks[0].timings[0];
+  timing.modelled = {.low_us = 862, .high_us = 1160};
+  timing.launches.count = 1;
+  const std::string html = to_html(grade, small_gpu());
+  EXPECT_THAT(StrictReader(html).fault(), IsEmpty());
+  EXPECT_EQ(count(html, "1.00 ms, 0.86 to 1.2"), 2) << "among the tasks and the timed cases";
+}
+
 TEST(Html, ShowsLaunchesTrafficAndMemoryWithTheirPoints) {
   GradeResult grade = hostile_grade();
   Timing& timing = grade.tasks[0].timings[0];

@@ -130,6 +130,9 @@ Json timing_json(const Timing& timing) {
             {"points", timing.points},
             {"max_points", timing.max_points}};
   if (timing.measured) json["measured"] = measured_json(*timing.measured);
+  if (timing.modelled) {
+    json["modelled"] = {{"low_us", timing.modelled->low_us}, {"high_us", timing.modelled->high_us}};
+  }
   if (!timing.limit.what.empty()) json["limit"] = limit_json(timing.limit, timing.time_us);
   if (Json launches = counted_json(timing.launches, "count"); !launches.is_null()) {
     if (timing.launches.count) {

@@ -196,6 +196,27 @@ TEST(Terminal, ShowsATimeWithoutATargetForWhatItIs) {
   EXPECT_THAT(out.str(), Not(HasSubstr("limited by")));
 }
 
+TEST(Terminal, ShowsTheBandOfAModelledTimeInItsUnit) {
+  GradeResult result = example();
+  Timing& timing = result.tasks[0].timings[0];
+  timing.modelled = {.low_us = 746, .high_us = 1397};
+  std::ostringstream out;
+  print_report(out, result, {});
+  EXPECT_THAT(out.str(), HasSubstr("1024^3  1.02 ms, 0.75 to 1.4  2.11 TFLOP/s"));
+  timing.time_us = 0.9994;
+  timing.modelled = {.low_us = 0.86, .high_us = 1.16};
+  EXPECT_EQ(format_time(timing) + format_spread(timing), "999 ns, 860 to 1200");
+  timing.time_us = 999.6;
+  timing.modelled = {.low_us = 862, .high_us = 1160};
+  EXPECT_EQ(format_time(timing) + format_spread(timing), "1.00 ms, 0.86 to 1.2");
+}
+
+TEST(Terminal, SaysNothingOfABandThatItsDigitsCannotShow) {
+  Timing timing = example().tasks[0].timings[0];
+  timing.modelled = {.low_us = 1019.9, .high_us = 1020.1};
+  EXPECT_EQ(format_spread(timing), "");
+}
+
 GradeResult measured_example() {
   GradeResult result = example();
   result.time_kind = "measured";
@@ -446,6 +467,16 @@ TEST(Json, SaysHowATimeWasMeasured) {
   EXPECT_FALSE(timing["measured"].contains("clock_mhz"));
   timing = nlohmann::json::parse(to_json(example()))["tasks"][0]["timing"];
   EXPECT_FALSE(timing.contains("measured"));
+}
+
+TEST(Json, HasTheBandOfAModelledTime) {
+  GradeResult result = example();
+  EXPECT_FALSE(nlohmann::json::parse(to_json(result))["tasks"][0]["timing"].contains("modelled"));
+  result.tasks[0].timings[0].modelled = {.low_us = 880, .high_us = 1184};
+  const auto task = nlohmann::json::parse(to_json(result))["tasks"][0];
+  const auto band = nlohmann::json::parse(R"({"low_us": 880.0, "high_us": 1184.0})");
+  EXPECT_EQ(task["timing"]["modelled"], band);
+  EXPECT_EQ(task["timings"][0]["modelled"], band);
 }
 
 TEST(Json, LeavesOutWhatNobodyCounted) {

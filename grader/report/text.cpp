@@ -37,6 +37,14 @@ std::string scaled(double value, double base, const auto& units, std::string_vie
   return fmt::format("{} {}{}", three_digits(value), units[unit], suffix);
 }
 
+/// Microseconds of the unit in which format_time_us() says a time.
+double unit_us_of(double microseconds) {
+  if (std::fabs(microseconds) < 0.9995) return 1e-3;
+  double unit = 1;
+  while (std::fabs(microseconds / unit) >= 999.5 && unit < 1e6) unit *= 1000;
+  return unit;
+}
+
 /// Line and paragraph separators (U+2028, U+2029) and the marks that turn the direction of what
 /// follows (U+202A to U+202E, U+2066 to U+2069): by them a text can look like another.
 bool rearranges_lines(std::string_view sequence) {
@@ -366,6 +374,11 @@ std::string format_efficiency(const Timing& timing) {
 }
 
 std::string format_spread(const Timing& timing) {
+  if (timing.modelled) {
+    const std::string band =
+        simgpu::in_words(*timing.modelled, timing.time_us, unit_us_of(timing.time_us));
+    return band.empty() ? "" : ", " + band;
+  }
   if (!timing.measured || !(timing.time_us > 0)) return "";
   return fmt::format(" ±{}", format_percent(timing.spread_us / timing.time_us));
 }

@@ -78,8 +78,9 @@ std::string format_rate(const Timing& timing);
 std::string format_traffic(const Timing& timing);
 /// "8 launches"; "1 launch of 8 kernels" where a graph launched several; empty when not known.
 std::string format_launches(const Timing& timing);
-/// " ±0.3 %": half the distance of the samples' quartiles, relative to the time; empty for a
-/// modelled time.
+/// What stands behind a time. Of a measured one " ±0.3 %": half the distance of the samples'
+/// quartiles, relative to the time. Of a modelled one its band, ", 430 to 540", in the unit of the
+/// time. Empty where neither is known.
 std::string format_spread(const Timing& timing);
 /// "1.23 ms", or ">= 1.23 ms" of a time that is a lower bound.
 std::string format_time(const Timing& timing);

@@ -13,6 +13,7 @@
 #include "grader/spec/line_cost.h"
 #include "grader/spec/seed.h"
 #include "simgpu/codes/code.h"
+#include "simgpu/time_band.h"
 
 /// The outcome of a grade as plain values: what the terminal, JSON and HTML reports are made from.
 namespace rooflab {
@@ -159,7 +160,10 @@ struct Timing {
   std::uint64_t kernels = 0;                 ///< that ran, those of graphs included
   std::optional<std::uint64_t> peak_memory;  ///< see CaseResult::peak_memory
   std::optional<Measured> measured;          ///< nothing of a modelled time
-  SourceCosts costs;                         ///< of a task's first timing; evidence has few lines
+  /// How far a modelled time may be from hardware's; nothing of a measured one, of a lower bound,
+  /// and where no kernel ran.
+  std::optional<simgpu::TimeBand> modelled;
+  SourceCosts costs;  ///< of a task's first timing; evidence has few lines
 };
 
 /// Hints of a task that the student was shown.

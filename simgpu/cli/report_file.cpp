@@ -11,6 +11,7 @@
 #include "simgpu/cli/dim3_json.h"
 #include "simgpu/cli/lines_json.h"
 #include "simgpu/model/explanation.h"
+#include "simgpu/time_band.h"
 
 namespace simgpu::cli {
 namespace {
@@ -68,6 +69,8 @@ json machine_code_json(const KernelRecord& kernel) {
 }
 
 json kernel_json(const KernelRecord& kernel, int sm_count, LinesJson& lines) {
+  const TimeBand band = band_of(kernel);
+  const std::optional<BandClass> band_class = band_class_of(kernel);
   return {{"name", kernel.name},
           {"correlation", kernel.correlation},
           {"stream", kernel.stream},
@@ -76,6 +79,8 @@ json kernel_json(const KernelRecord& kernel, int sm_count, LinesJson& lines) {
           {"block", triple(kernel.block)},
           {"start_us", kernel.start_us},
           {"time_us", kernel.time.total_us},
+          {"time_band_us", {band.low_us, band.high_us}},
+          {"time_band_class", band_class ? name_of(*band_class) : ""},
           {"limiter", kernel.time.limiter ? name_of(*kernel.time.limiter) : ""},
           {"terms_us", by_name(kernel.time.terms)},
           {"launch_us", kernel.time.launch_us},

@@ -121,6 +121,7 @@ void Device::begin_variant(const protocol::VariantLimits& limits,
   options_.checkers = limits.is_checked != 0;
   options_.bounds_long_launches = false;
   options_.budget_is_of_call = true;
+  options_.failing_block_first = true;
   options_.instruction_budget = limits.instruction_budget;
   options_.host_call_limit = limits.host_call_limit;
   modules_.assign(std::move(variables));

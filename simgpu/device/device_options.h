@@ -35,6 +35,9 @@ struct DeviceOptions {
   /// The budget is that of all launches since the last mark together, and those that it does not
   /// suffice for fail.
   bool budget_is_of_call = false;
+  /// The block in which the last launch failed begins first: for calls that may fail in the same
+  /// way.
+  bool failing_block_first = false;
   /// Calls of the host since the last mark, waiting ones left out, after which its program takes
   /// too long; so it does when its launches and copies together have used up the budget of one
   /// launch. 0: no limit.

@@ -67,6 +67,11 @@ bool may_rewrite(const LaunchResult& result, const std::vector<std::uint64_t>& w
   });
 }
 
+/// The number of a block, x first.
+std::uint64_t number_in(const Dim3& grid, const Dim3& block) {
+  return block.x + std::uint64_t{grid.x} * (block.y + std::uint64_t{grid.y} * block.z);
+}
+
 /// A barrier that some threads miss orders nothing, so it comes before the races that follow from
 /// it, though only the missing threads end the launch.
 std::vector<Finding> cause_first(std::vector<Finding> findings) {
@@ -166,6 +171,9 @@ LaunchResult Launches::run(const LoadedKernel& kernel, const protocol::LaunchMes
   LaunchResult result = call.is_cut_short ? not_run(*kernel.info)
                                           : execute(*kernel.program, request, parts_.memory,
                                                     parts_.gpu, options_on(message.stream));
+  if (result.status != LaunchStatus::ok && !result.findings.empty()) {
+    failed_block_ = number_in(message.grid, result.findings.back().where.block);
+  }
   call.work += result.work;
   call.host_work += result.work;
   const bool has_inputs = !call.is_cut_short && !call.left_blocks_out;
@@ -212,6 +220,7 @@ EngineOptions Launches::options_on(std::uint64_t stream) {
           .first_accesses = options.lines || options.time_from == TimeFrom::machine_code,
           .sampled = options.sampled,
           .l2_memory = &l2_memory_,
+          .first_block = options.failing_block_first ? failed_block_ : 0,
           .observer = observer_};
 }
 

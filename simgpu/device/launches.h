@@ -110,6 +110,7 @@ class Launches {
   std::uint64_t repeats_ = 0;
   StepObserver* observer_ = nullptr;
   std::string output_;
+  std::uint64_t failed_block_ = 0;  ///< of the last launch that did not come to its end
 };
 
 }  // namespace simgpu

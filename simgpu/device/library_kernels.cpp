@@ -31,6 +31,7 @@ KernelRecord record_of(const LibraryKernel& kernel, const gpu_spec::GpuSpec& gpu
   constexpr double kLibraryEfficiency = 0.9;
   KernelRecord record;
   record.name = kernel.name;
+  record.library_routine = true;
   record.grid = {static_cast<std::uint32_t>(std::max(gpu.sm_count, 1)), 1, 1};
   record.block = {256, 1, 1};
   record.counters.flops[kernel.flop_type] = counted(std::max(kernel.flops, 0.0));

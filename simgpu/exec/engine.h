@@ -62,6 +62,9 @@ struct EngineOptions {
   /// L2Cache::storage() that launches one after the other use; nullptr: each gets its own, which
   /// takes longer than a short launch. Results do not depend on it.
   SectorCache* l2_memory = nullptr;
+  /// The block that begins first, where blocks run one after the other: where one is known to fail,
+  /// the others need not run for that to be seen. Of a grid without it the first one.
+  std::uint64_t first_block = 0;
   /// Sees every instruction; the launch runs whole, on one worker. nullptr: nobody does.
   StepObserver* observer = nullptr;
 };

@@ -28,6 +28,7 @@ struct Launch {
   bool bounds = false;
   bool cooperative = false;
   std::uint64_t secret = 0;  ///< of a bounded launch
+  std::uint64_t first_block = 0;
   StepObserver* observer = nullptr;
 };
 
@@ -113,6 +114,7 @@ class Device {
                     .warp_limit_us = launch.warp_limit_us,
                     .bounds_long_launches = launch.bounds,
                     .secret = launch.secret,
+                    .first_block = launch.first_block,
                     .observer = launch.observer});
   }
 

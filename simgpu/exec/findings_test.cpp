@@ -44,6 +44,27 @@ TEST_F(Findings, GlobalOutOfBoundsNamesTheAllocationAndTheThread) {
   expect_clean(device_.run("scale", {.grid = {4, 1, 1}, .block = {32, 1, 1}}, good, 100));
 }
 
+TEST_F(Findings, ABlockThatFailsFirstLeavesTheOthersOut) {
+  Launch launch{.grid = {400, 1, 1}};
+  const std::uint64_t data = device_.put(std::vector<float>(32 * 399, 1.0F));
+  const LaunchResult in_order = device_.run("scale", launch, data, 32 * 400);
+  launch.first_block = 399;
+  const LaunchResult at_once = device_.run("scale", launch, data, 32 * 400);
+  EXPECT_EQ(only(at_once, LaunchStatus::illegal_address), only(in_order, in_order.status));
+  EXPECT_LT(100 * at_once.work, in_order.work);
+}
+
+TEST_F(Findings, WhichBlockBeginsChangesNoResult) {
+  for (const std::uint64_t first : {0, 1, 3, 4, 1000}) {
+    const std::uint64_t data = device_.put(std::vector<float>(100, 1.0F));
+    const LaunchResult result =
+        device_.run("scale", {.grid = {4, 1, 1}, .first_block = first}, data, 100);
+    expect_clean(result);
+    EXPECT_EQ(device_.get<float>(data, 100), std::vector<float>(100, 2.0F)) << first;
+    EXPECT_EQ(result.counters.global_store_sectors, 13U) << first;
+  }
+}
+
 TEST_F(Findings, NullPointersAreOutOfBounds) {
   const Finding finding =
       only(device_.run("scale", {}, std::uint64_t{0}, 5), LaunchStatus::illegal_address);

@@ -289,6 +289,7 @@ LaunchResult execute(const Program& program, const LaunchRequest& request, Devic
       .bounds_by_blocks_alone = options.bounds_by_blocks_alone,
       .secret = options.secret,
       .notes_stores = options.sampled,
+      .first_block = options.first_block,
       .l2_memory = options.l2_memory,
       .observer = options.observer};
   const bool cooperative = request.grid_workspace != 0;

@@ -35,9 +35,10 @@ struct LaunchContext {
   std::size_t window_bytes = ~std::size_t{0};  ///< of a block's races in global memory; likewise
   /// Whoever asks an atomic for work lets all others of the blocks that the GPU holds ask as well.
   bool asks_take_turns = false;
-  bool watches_values = false;  ///< MemoryChanges::new_values() is wanted
-  bool notes_stores = false;    ///< memory learns which allocations were stored to, and no others
-  SectorCache* l2_memory = nullptr;  ///< as EngineOptions have it
+  bool watches_values = false;    ///< MemoryChanges::new_values() is wanted
+  bool notes_stores = false;      ///< memory learns which allocations were stored to, and no others
+  std::uint64_t first_block = 0;  ///< as EngineOptions have it
+  SectorCache* l2_memory = nullptr;  ///< likewise
   StepObserver* observer = nullptr;  ///< likewise
 };
 

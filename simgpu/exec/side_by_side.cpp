@@ -94,13 +94,20 @@ class SideBySideRun {
   std::uint64_t most_at_once() const { return is_cooperative_ ? blocks_ : most_; }
 
   void begin(Resident& resident) {
-    resident.block = next_++;
+    resident.block = in_turn(next_++);
     resident.runs = true;
     resident.idle_since = kNever;
     const std::uint64_t work = resident.runner->work();
     resident.runner->start(resident.block);
     if (lanes_take_turns_) resident.runner->expect_lane_turns();
     work_ += resident.runner->work() - work;
+  }
+
+  /// The block that begins as the one of this number.
+  std::uint64_t in_turn(std::uint64_t number) const {
+    const std::uint64_t first = launch_.first_block < blocks_ ? launch_.first_block : 0;
+    if (number > first) return number;
+    return number == 0 ? first : number - 1;
   }
 
   /// A turn for every block that has something to do. False when none is left.

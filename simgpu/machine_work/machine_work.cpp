@@ -237,6 +237,8 @@ class Translation {
     return request;
   }
 
+  /// To what the first access asks for when it is that wide, but to no less than the mean request
+  /// of the PTX: each of those is a part of one, and other accesses need not be like the first.
   static void widen(const FirstAccess& first, const sass::Instruction& instruction,
                     Request& request) {
     std::array<std::uint64_t, kWarpSize> address = first.address;
@@ -247,12 +249,12 @@ class Translation {
                             .address = &address};
     if (first.is_shared) {
       const SharedWavefronts banks = shared_wavefronts(access);
-      request.wavefronts = banks.wavefronts * request.bank_requests;
-      request.conflicts = (banks.wavefronts - banks.ideal) * request.bank_requests;
+      request.wavefronts = std::max(request.wavefronts, banks.wavefronts * request.bank_requests);
+      request.conflicts = std::max(0.0, request.wavefronts - banks.ideal * request.bank_requests);
       return;
     }
     const RequestSectors sectors = coalesce(access);
-    const double wider = as_number(sectors.count) / std::max(request.sectors, 1e-9);
+    const double wider = std::max(1.0, as_number(sectors.count) / std::max(request.sectors, 1e-9));
     request.bytes *= instruction.access_bytes / std::max(1.0, as_number(first.bytes));
     request.sectors *= wider;
     request.lines = std::max(request.lines, request.sectors / 4);

@@ -81,6 +81,16 @@ TEST(MachineWork, FourLoadsThatAreOneAskOnceAndHaveTheConflictsOfThat) {
   EXPECT_EQ(work.accesses.at(0).wavefronts, 4 * kWarps);
 }
 
+TEST(MachineWork, AWideLoadHasNoFewerConflictsThanThePartsOfItHadOnTheMean) {
+  Ptx ptx;
+  for (std::uint64_t i = 0; i < 4; ++i) ptx.load_shared(4 * i, 16, 16);
+  sass::testing::CodeText code;
+  code.load(1, 16).exit();
+  const MachineWork work = ptx.in(code);
+  EXPECT_EQ(work.counters.shared_load_wavefronts, 16 * kWarps) << "the first access has 4";
+  EXPECT_EQ(work.counters.shared_load_bank_conflicts, 12 * kWarps);
+}
+
 TEST(MachineWork, LoadsThatStayApartAskAsThePtxDoes) {
   Ptx ptx;
   ptx.load_shared(0, 8, 2).load_shared(4, 8, 2);

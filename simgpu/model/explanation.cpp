@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "simgpu/time_band.h"
+
 namespace simgpu {
 namespace {
 
@@ -103,8 +105,18 @@ double most_gain(const TimeBreakdown& time) {
 
 constexpr double kWorthTelling = 1.05;  // times faster
 
+bool is_in_milliseconds(double us) { return us >= 1e4; }
+
 std::string duration(double us) {
-  return us >= 1e4 ? fmt::format("{:.4g} ms", us / 1e3) : fmt::format("{:.4g} us", us);
+  return is_in_milliseconds(us) ? fmt::format("{:.4g} ms", us / 1e3) : fmt::format("{:.4g} us", us);
+}
+
+/// " (430 to 540)", in the unit of the kernel's time.
+std::string band_in_words(const KernelRecord& kernel) {
+  const double time_us = kernel.time.total_us;
+  const std::string words =
+      in_words(band_of(kernel), time_us, is_in_milliseconds(time_us) ? 1e3 : 1);
+  return words.empty() ? words : fmt::format(" ({})", words);
 }
 
 }  // namespace
@@ -159,9 +171,9 @@ double time_without_limiter(const TimeBreakdown& time, double least_us) {
 std::string explain_in_words(const KernelRecord& kernel, int sm_count) {
   const TimeBreakdown& time = kernel.time;
   const Explanation why = explain(kernel, sm_count);
-  std::string text = fmt::format("{}: {} modelled, {} {} of {} threads\n  {}\n  to be faster: {}",
-                                 kernel.name, duration(time.total_us), kernel.grid.count(),
-                                 kernel.grid.count() == 1 ? "block" : "blocks",
+  std::string text = fmt::format("{}: {} modelled{}, {} {} of {} threads\n  {}\n  to be faster: {}",
+                                 kernel.name, duration(time.total_us), band_in_words(kernel),
+                                 kernel.grid.count(), kernel.grid.count() == 1 ? "block" : "blocks",
                                  kernel.block.count(), why.meaning, why.change);
   if (why.next_limiter && why.most_gain >= kWorthTelling) {
     text += fmt::format("; then {} limits, up to {:.1f}x faster", words_of(*why.next_limiter),

@@ -38,10 +38,16 @@ TEST(ExplanationTest, TellsTheLimiterTheNextOneAndWhatNothingHides) {
 
 TEST(ExplanationTest, TheTerminalShowsEveryTermThatCounts) {
   const std::string text = explain_in_words(bound_by_shared_memory(), 100);
-  EXPECT_THAT(text, HasSubstr("tiled: 111 us modelled, 250 blocks of 256 threads"));
+  EXPECT_THAT(text, HasSubstr("tiled: 111 us modelled (81 to 150), 250 blocks of 256 threads"));
   EXPECT_THAT(text, HasSubstr("shared 100 us, fp32 36 us, latency 20 us, launch 1 us"));
   EXPECT_THAT(text, HasSubstr("waves: 1.25, 2 blocks at a time on each of 100"));
   EXPECT_THAT(text, testing::Not(HasSubstr("fp64")));
+}
+
+TEST(ExplanationTest, TheBandOfALongTimeIsInItsUnit) {
+  KernelRecord kernel = bound_by_shared_memory();
+  kernel.time.total_us = 20'500;
+  EXPECT_THAT(explain_in_words(kernel, 100), HasSubstr("tiled: 20.5 ms modelled (15 to 28), "));
 }
 
 TEST(ExplanationTest, ALaunchThatOutweighsItsWorkIsSaidToBeOne) {

@@ -51,7 +51,7 @@ class SmWalk {
   double run() {
     for (WalkingWarp& warp : warps_) advance(warp);
     while (Scheduler* const scheduler = first_to_issue()) issue(*scheduler);
-    return end_ + not_walked(LoopOfWay::kNone);
+    return (end_ + not_walked(LoopOfWay::kNone)) * share_left_out();
   }
 
  private:
@@ -80,6 +80,13 @@ class SmWalk {
     // Warps that need not decide alike take turns.
     const double own = (index + 0.5) / static_cast<double>(work_.warps_per_block);
     for (const Place& place : way_.places) warp.chances.push_back(place.is_common ? 0.5 : own);
+  }
+
+  /// What is seldom executed may never come in the turns that are walked. How much more the warps
+  /// start than they did here; at least 1, since what comes too often has been waited for.
+  double share_left_out() const {
+    const double expected = way_.instructions * static_cast<double>(warps_.size());
+    return issued_ > 0 ? std::max(1.0, expected / issued_) : 1;
   }
 
   /// nullptr: all warps have ended.
@@ -128,6 +135,7 @@ class SmWalk {
     WalkingWarp& warp = warps_[scheduler.chosen];
     const Operation& operation = operations_[warp.next];
     const double start = scheduler.when;
+    issued_ += 1;
     scheduler.slot = start + 1;
     scheduler.last = scheduler.chosen;
     scheduler.is_known = false;
@@ -268,6 +276,7 @@ class SmWalk {
   std::vector<Scheduler> schedulers_;
   double load_store_free_ = 0, port_free_ = 0;
   double end_ = 0;
+  double issued_ = 0;  ///< instructions, by all warps
 };
 
 }  // namespace

@@ -139,6 +139,39 @@ TEST_F(SmWalkTest, WhatIsTooMuchToWalkIsNotTold) {
   EXPECT_FALSE(model::SmWalks(work).cycles_of_blocks(2));
 }
 
+TEST_F(SmWalkTest, CodeThatFewBlocksExecuteIsNotLeftOut) {
+  MachineLaunch launch(100, 4 * 32);
+  launch.add(InstructionClass::move, kNext);
+  launch.add(InstructionClass::barrier, kNext, 0.2, true);
+  for (int i = 0; i < 1000; ++i) launch.add(InstructionClass::move, kNext, 0.2);
+  launch.add(InstructionClass::move, kNext, 1, true);
+  EXPECT_GE(cycles(launch), 200);
+}
+
+TEST_F(SmWalkTest, ATimeByMachineCodeIsAtLeastThatOfTheMeanWarp) {
+  MachineLaunch launch(gpu_.sm_count, 32);
+  launch.add(InstructionClass::move, kNext);
+  launch.add(InstructionClass::barrier, kNext, 0.2, true);
+  for (int i = 0; i < 1000; ++i)
+    launch.load_shared(1, 0.2).add(InstructionClass::move, kAfterLoad, 0.2);
+  launch.add(InstructionClass::move, kNext, 1, true);
+  const TimeBreakdown time = predict(launch.work(gpu_)).time;
+  EXPECT_GE(time.total_us, time.terms.at(Limiter::latency));
+}
+
+TEST_F(SmWalkTest, ATimeByMachineCodeIsAtLeastAShareOfThatByThePtx) {
+  MachineLaunch launch(gpu_.sm_count, 32), much(gpu_.sm_count, 32);
+  launch.add(InstructionClass::move, kNext);
+  for (int i = 0; i < 100'000; ++i) much.add(InstructionClass::fp32, kNext);
+  const model::Work by_ptx = much.launch.work(gpu_);
+  model::Work work = launch.work(gpu_);
+  const double without = predict(work).busy.total();
+  work.by_ptx = &by_ptx;
+  const double busy = predict(work).busy.total();
+  EXPECT_LT(without, 0.1 * busy);
+  EXPECT_NEAR(busy / predict(by_ptx).busy.total(), 0.45, 1e-9);
+}
+
 TEST_F(SmWalkTest, ATimeByMachineCodeIsNoneOfAnyUnitAlone) {
   MachineLaunch launch(gpu_.sm_count, 8 * 32);
   const std::uint32_t loop = launch.begin_loop(1000);

@@ -22,8 +22,9 @@ std::string output_of(const TaskLine& line, const TaskResult* task) {
   out << name_of(line.verdict) << '\n';
   if (task == nullptr) return out.str();
   for (const Timing& timing : task->timings) {
-    out << fmt::format("{}: {}, {} of the roofline\n", one_line(timing.name),
-                       format_time_us(timing.time_us), format_percent(timing.efficiency));
+    out << fmt::format("{}: {}{}, {} of the roofline\n", one_line(timing.name),
+                       format_time_us(timing.time_us), format_spread(timing),
+                       format_percent(timing.efficiency));
   }
   for (const GroupResult& group : task->groups) {
     if (task->groups.size() < 2) break;

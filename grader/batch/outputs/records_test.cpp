@@ -50,6 +50,18 @@ TEST_F(Records, GradescopeGetsATestForEachTaskAndTheTotal) {
   EXPECT_EQ(json["tests"].size(), at);
 }
 
+TEST_F(Records, GradescopeGetsTheBandOfAModelledTime) {
+  SampleClass sample = one_student();
+  for (TaskResult& task : sample.gradings.at(part(sample, 0, 0).grading).tasks) {
+    for (Timing& timing : task.timings) {
+      timing.time_us = 483;
+      timing.modelled = {.low_us = 416, .high_us = 560};
+    }
+  }
+  write(sample);
+  EXPECT_THAT(results_json("ada").dump(), HasSubstr("1024^3: 483 us, 420 to 560, "));
+}
+
 TEST_F(Records, GradescopeGetsNoScoreAtAllWhenTheGraderFailed) {
   SampleClass sample = one_student();
   make_fault(part(sample, 0, 1));

@@ -41,9 +41,9 @@ std::uint64_t most_blocks(const simgpu::Activity& activity) {
 simgpu::protocol::VariantLimits limits_after(const RunRequest& request,
                                              const simgpu::protocol::CallWork& first,
                                              bool is_sound) {
-  constexpr std::uint64_t kTimes = 4, kMore = 100'000, kMoreCalls = 2000;
+  constexpr std::uint64_t kTimes = 4, kTimesFailed = 2, kMore = 100'000, kMoreCalls = 2000;
   constexpr std::uint64_t kOfAll = 30'000'000, kMostOfOne = 2'000'000;
-  std::uint64_t budget = kTimes * first.of_budget + kMore;
+  std::uint64_t budget = (is_sound ? kTimes : kTimesFailed) * first.of_budget + kMore;
   if (!is_sound) {
     const std::uint64_t share = kOfAll / std::max<std::size_t>(request.variants.size(), 1);
     budget = std::max(budget, std::min(share, kMostOfOne));

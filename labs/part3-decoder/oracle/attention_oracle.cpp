@@ -343,7 +343,8 @@ class AttentionOracle : public Oracle {
     AttentionRule unshifted = right_rule(sample.problem);
     unshifted.shifted = false;
     mistakes.add_not_finite(
-        "RL0481", "exponentials overflow: the largest score is not subtracted",
+        "RL0481",
+        "exponentials overflow: the largest of the scores that go into exp is not subtracted",
         "take exp(score - largest score of the row): the quotient is the same, and no exponential "
         "exceeds 1",
         {attended(sample, unshifted)});

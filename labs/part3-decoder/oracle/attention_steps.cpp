@@ -246,7 +246,8 @@ class SoftmaxOracle : public Oracle {
   std::vector<KnownMistake> mistakes(const Problem& problem) const override {
     Mistakes mistakes(expect(problem));
     mistakes.add_not_finite(
-        "RL0481", "exponentials overflow: the largest score is not subtracted",
+        "RL0481",
+        "exponentials overflow: the largest of the scores that go into exp is not subtracted",
         "take exp(score - largest score of the row): the quotient is the same, and no exponential "
         "exceeds 1",
         {softmax_of(problem, {.shifted = false})});

@@ -211,7 +211,8 @@ void AttentionMistakes::add_wrong_softmax() {
          "them",
          with_maximum_from_zero(divides_by_zero));
   }
-  with("RL0481", "exponentials overflow: the largest score is not subtracted",
+  with("RL0481",
+       "exponentials overflow: the largest of the scores that go into exp is not subtracted",
        "take exp(score - largest score of the row): the quotient is the same, and no exponential "
        "exceeds 1",
        without_maximum);

@@ -125,6 +125,10 @@ class BlockCutter {
     }
     std::map<std::uint32_t, std::set<std::uint32_t>> returns;
     for (const auto& [function, behind] : behind_calls) returns[function] = returns_of(function);
+    // ptxas also jumps far by a CALL, to code that never returns.
+    for (BasicBlock& block : blocks_) {
+      if (block.call && returns[block.call->function].empty()) block.call.reset();
+    }
     for (const auto& [function, behind] : behind_calls) {
       for (const std::uint32_t block : returns[function]) {
         BasicBlock& returning = blocks_[block];

@@ -72,6 +72,20 @@ TEST(BasicBlocks, LeadsReturnsBehindTheCallsOfTheirFunction) {
   EXPECT_EQ(blocks[1].call, (BasicBlock::Call{.function = 3, .behind = 2}));
 }
 
+TEST(BasicBlocks, TakeACallOfWhatNeverReturnsForAJump) {
+  const auto code = CodeText()
+                        .call(4)               // 0
+                        .add("MOV", kMove, 1)  // 1
+                        .exit()                // 2
+                        .branch(1, true)       // 3
+                        .branch(1, true)       // 4
+                        .exit();               // 5
+  const std::vector<BasicBlock> blocks = basic_blocks(code.code());
+  ASSERT_THAT(blocks, SizeIs(4));
+  EXPECT_FALSE(blocks[0].call.has_value());
+  EXPECT_THAT(blocks[0].leads_to, ElementsAre(2));
+}
+
 TEST(BasicBlocks, LeadAFunctionsReturnsNotBehindCallsThatItsCallerReturnsTo) {
   const auto code = CodeText()
                         .call(2)                                    // 0

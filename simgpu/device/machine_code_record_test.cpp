@@ -60,7 +60,7 @@ TEST_F(MachineCodeRecordTest, IsOfEachLaunchOfAKernel) {
 
 TEST_F(MachineCodeRecordTest, StopsWhereLaunchesHaveTakenTooMuchWork) {
   const LoadedKernel loaded = kernel(true);
-  MachineCodeRecords little({.of_all = 3000, .of_a_kernel = 2500});
+  MachineCodeRecords little({.of_all = 500, .of_a_kernel = 300});
   ASSERT_TRUE(little.of(loaded, executed_by(loaded, 1)).record.aligned);
   std::uint64_t warps = 2;
   while (warps < 100 && little.of(loaded, executed_by(loaded, warps)).record.aligned) ++warps;

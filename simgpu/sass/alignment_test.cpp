@@ -286,6 +286,33 @@ TEST(Alignment, LetsThreadsReturnToWhereTheyHaveCalled) {
   EXPECT_THAT(alignment.blocks.at(3).threads, DoubleNear(2 * 64, kTolerance));
 }
 
+TEST(Alignment, TakesWhatFollowsAShuffleOfPartedLanesForNoTurnOfItsOwn) {
+  const auto code = CodeText()
+                        .add("MOV", kInteger, 1)                          // 0
+                        .add("FFMA", kFp32, 2)                            // 1: the loop
+                        .branch(8, true)                                  // 2: where lanes part
+                        .add("SHFL", InstructionClass::warp_exchange, 3)  // 3
+                        .add("FADD", kFp32, 4)                            // 4
+                        .branch(1, true)                                  // 5
+                        .store(5)                                         // 6
+                        .exit()                                           // 7
+                        .call(13)                                         // 8
+                        .add("FADD", kFp32, 4)                            // 9
+                        .call(13)                                         // 10
+                        .add("FADD", kFp32, 4)                            // 11
+                        .branch(5, false)                                 // 12
+                        .add("SHFL", InstructionClass::warp_exchange, 9)  // 13
+                        .ret();                                           // 14
+  constexpr double kTurns = 10;
+  Counts counts;
+  counts.line(2, kFp32, 64 * kTurns).in_loop(2, kTurns);
+  counts.line(3, InstructionClass::warp_exchange, 64 * kTurns).in_loop(3, kTurns);
+  counts.line(4, kFp32, 64 * kTurns).in_loop(4, kTurns);
+  const Alignment alignment = align_all(code, counts.line(5, InstructionClass::global_store, 64));
+  EXPECT_THAT(alignment.why_not, IsEmpty());
+  EXPECT_THAT(alignment.blocks.at(1).threads, DoubleNear(64 * kTurns, kTolerance));
+}
+
 TEST(Alignment, SaysThatItsWorkIsUsedUp) {
   const auto code = CodeText().store(1).exit();
   const Counts counts = Counts().line(1, InstructionClass::global_store, 64);

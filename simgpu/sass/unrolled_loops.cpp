@@ -56,12 +56,34 @@ Copies copies_in(const KernelCode& code, const std::vector<BasicBlock>& blocks,
 /// By the number of the loop of PTX.
 using ByLoop = std::map<std::uint32_t, std::vector<Copies>>;
 
+/// ptxas makes a second copy of what follows a shuffle for where its lanes part, in which a
+/// function shuffles that all such places call. One of the two is executed in a turn, so that they
+/// are no copies of several turns.
+bool calls_shared_functions(const std::vector<BasicBlock>& blocks, const Loop& loop,
+                            const std::map<std::uint32_t, unsigned>& calls) {
+  return std::ranges::any_of(loop.blocks, [&](std::uint32_t block) {
+    const auto& call = blocks[block].call;
+    return call && calls.at(call->function) > 1;
+  });
+}
+
+/// By the function's block, how many places call it.
+std::map<std::uint32_t, unsigned> count_calls(const std::vector<BasicBlock>& blocks) {
+  std::map<std::uint32_t, unsigned> calls;
+  for (const BasicBlock& block : blocks) {
+    if (block.call) ++calls[block.call->function];
+  }
+  return calls;
+}
+
 ByLoop find_copies(const KernelCode& code, const std::vector<BasicBlock>& blocks,
                    const std::vector<Loop>& loops, const PtxCounts& counts) {
   ByLoop found;
   std::vector<std::uint32_t> copied(blocks.size());  // of which loop of PTX its own loop has copies
   std::vector<char> is_inside(blocks.size());
+  const std::map<std::uint32_t, unsigned> calls = count_calls(blocks);
   for (const Loop& loop : loops) {
+    if (calls_shared_functions(blocks, loop, calls)) continue;
     std::vector<std::uint32_t> body;
     std::set<std::uint32_t> inner;  // what is left over of their turns may be in this loop
     for (const std::uint32_t block : loop.blocks) {

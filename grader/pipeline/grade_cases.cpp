@@ -223,11 +223,6 @@ class CaseGrader {
     return std::move(run.judgement);
   }
 
-  static void drop_slip(Judgement& judgement) {
-    judgement.diagnostics.front() = *std::exchange(judgement.without_cause, std::nullopt);
-    judgement.telling = Telling::nothing;
-  }
-
   /// Replaces what is told of wrong numbers by their cause. One case tells what others of its
   /// function would.
   void look_for_reactions(const NumberedCase& numbered, Judgement& judgement) {
@@ -236,7 +231,7 @@ class CaseGrader {
     if (!may_experiment()) return;
     const std::string function = function_of(numbered.spec);
     const bool is_slip = judgement.without_cause.has_value();
-    if (is_slip && makes_no_slip_.contains(function)) return drop_slip(judgement);
+    if (is_slip && makes_no_slip_.contains(function)) return drop_cause(judgement);
     if (tries_ == kMostTried || explained_.contains(function)) return;
     ++tries_;
     if (auto reaction = runner_.judge_reaction(numbered, judgement)) {

@@ -322,6 +322,11 @@ void check_results(const JudgedRun& run, Judgement& judgement) {
 
 }  // namespace
 
+void drop_cause(Judgement& judgement) {
+  judgement.diagnostics.front() = *std::exchange(judgement.without_cause, std::nullopt);
+  judgement.telling = Telling::nothing;
+}
+
 std::vector<Finding> of_two_warps_first(std::vector<Finding> findings) {
   const auto first = std::ranges::find_if(findings, is_race);
   if (first == findings.end() || !is_within_warp(*first)) return findings;

@@ -42,6 +42,10 @@ struct Judgement {
   bool shows_too_little = false;
 };
 
+/// Tells a judgement without its cause, which has been refuted. @param judgement has
+/// `without_cause`
+void drop_cause(Judgement& judgement);
+
 /// One run with all that is needed to judge it.
 struct JudgedRun {
   const TaskSpec& task;

@@ -92,10 +92,7 @@ std::optional<Judgement> CaseRunner::judge_reaction(const NumberedCase& numbered
   const std::vector<TermSample> samples = samples_around(numbered);
   if (samples.empty() || (is_slip && !is_no_slip(samples))) return std::nullopt;
   Judgement told = judgement;
-  if (is_slip) {
-    told.diagnostics.front() = *std::exchange(told.without_cause, std::nullopt);
-    told.telling = Telling::nothing;
-  }
+  if (is_slip) drop_cause(told);
   const auto elsewhere = [this](const Values& parameters) { return expected_at(parameters); };
   const auto law = find_law(samples, within_reason(elsewhere, public_parameters()));
   if (!law) return is_slip ? std::optional(std::move(told)) : std::nullopt;

@@ -76,6 +76,7 @@ void BlockRunner::begin(Warp& warp) {
   warp.slots = 0;
   warp.loads = 0;
   warp.load_cycles = 0;
+  warp.first_under_way = nullptr;
   warp.waited = 0;
   warp.slept_ns = 0;
   warp.stack.reset(lanes);

@@ -177,6 +177,9 @@ inline Prepared<std::uint64_t> prepare_global(const Lowered* in, Warp& warp,
   fetch_next<kBytes>(site, origin, first);
   if constexpr (kTraffic) {
     constexpr bool kIsPlainLoad = kKind == AccessKind::load && !kIsStrong;
+    if constexpr (kKind == AccessKind::load) warp.begin_load(in);
+    const bool is_left_out = in->result_use == ResultUse::never;
+    if (is_left_out && block.checkers == nullptr) return {site, first};
     const LaneRange range{kBytes,    warp.index, in->index,  site.shape,
                           warp.mask, origin,     warp.slots, warp.time()};
     if (kIsPlainLoad && !bypasses_l1 && block.checkers == nullptr && block.traffic.load(range)) {
@@ -197,7 +200,7 @@ inline Prepared<std::uint64_t> prepare_global(const Lowered* in, Warp& warp,
                             .order = order_of<kKind, kIsStrong>(in),
                             .slots = warp.slots,
                             .time = warp.time()};
-    block.traffic.global(access);
+    if (!is_left_out) block.traffic.global(access);
     // Before the checkers, which mark what is stored: a repeated launch must not find it marked.
     if (kKind != AccessKind::load && block.launch.undo) {
       save_pages(warp, site, kBytes, addresses);
@@ -281,11 +284,10 @@ inline const std::uint64_t* addresses64(Warp& warp, std::uint32_t offset) {
   return reinterpret_cast<const std::uint64_t*>(warp.regs + offset);
 }
 
-/// After a global access the warp waits for what it has loaded, and another one may get its turn.
+/// After a global access another warp may get its turn.
 inline const Lowered* after_global(const Lowered* in, Warp& warp) {
   if (const std::uint64_t wait = warp.block->traffic.take_wait(); wait != 0) {
-    ++warp.loads;
-    warp.load_cycles += wait;
+    warp.end_load(in, wait);
   }
   if (--warp.memory_quantum > 0) return in + 1;
   warp.resume = in + 1;

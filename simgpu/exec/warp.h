@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -37,7 +38,11 @@ struct Warp : LaneState {
   std::uint64_t loads = 0;     ///< from memory, in the current block of threads
   std::uint64_t load_cycles = 0;  ///< that it has waited for them, and for L2 at fences
   std::uint64_t waited = 0;       ///< cycles at barriers and flags, for warps that came later
-  std::uint16_t index = 0;        ///< within the block
+  /// Loads of the current block of threads for which nothing has waited yet: the first of them, and
+  /// when all are there. Executed again, it needs its register back, and the warp waits for them.
+  const Lowered* first_under_way = nullptr;
+  std::uint64_t all_there = 0;
+  std::uint16_t index = 0;  ///< within the block
   /// A word of shared memory that the warp waits for to change, and what it was; nullptr: none.
   const std::byte* sleeps_on = nullptr;
   std::uint64_t slept_on = 0;
@@ -51,6 +56,25 @@ struct Warp : LaneState {
   /// Cycles that it has spent in the current block of threads, and those that have passed.
   std::uint64_t own_time() const { return slots + load_cycles + slept_ns; }
   std::uint64_t time() const { return own_time() + waited; }
+  /// A load is about to be executed.
+  void begin_load(const Lowered* in) {
+    if (in->result_use != ResultUse::later || in != first_under_way) return;
+    if (all_there > time()) load_cycles += all_there - time();
+    first_under_way = nullptr;
+  }
+  /// Data that a load asked for is there so many cycles from now.
+  void end_load(const Lowered* in, std::uint64_t cycles) {
+    ++loads;
+    if (in->result_use == ResultUse::soon) {
+      load_cycles += cycles;
+      return;
+    }
+    if (first_under_way == nullptr) {
+      first_under_way = in;
+      all_there = 0;
+    }
+    all_there = std::max(all_there, time() + cycles);
+  }
   /// The length of its way, whatever its loads find in L1: blocks of which one asks for more than
   /// the other are in that order by this, too.
   std::uint64_t way() const { return slots + kCyclesBeyondL1 * loads + slept_ns; }

@@ -25,6 +25,14 @@ using Handler = const Lowered* (*)(const Lowered*, Warp&);
 /// "No such instruction": a branch whose sides only meet at the end of the kernel.
 inline constexpr std::uint32_t kNowhere = 0xFFFFFFFFU;
 
+/// When the result of a load is used, as far as a warp's clock asks (Warp::time): a warp does not
+/// wait for a load, but for the value that an instruction reads.
+enum class ResultUse : std::uint8_t {
+  soon,   ///< what certainly follows reads it; also of what is no load
+  later,  ///< elsewhere, or in some lanes or turns alone
+  never,  ///< nothing comes of it: the assembler leaves the load out
+};
+
 /// One executable instruction. Operands are byte offsets into the warp's register file: values of
 /// up to 32 bits take 32 lanes x 4 bytes, 64-bit values 32 lanes x 8 bytes, predicates one 32-bit
 /// mask. Literals have slots of their own, so a handler does not tell them from registers.
@@ -45,6 +53,7 @@ struct Lowered {
   std::uint32_t site = 0;          ///< memory instructions: index of the access-pattern memory
   std::uint32_t block_slots = 0;   ///< issue slots of the machine, over the same as block_length
   std::uint32_t basic_block = 0;   ///< that it is in, counting from 0
+  ResultUse result_use = ResultUse::soon;
 };
 
 /// Slots of the register file.

@@ -8,6 +8,7 @@
 #include "simgpu/lower/guesses.h"
 #include "simgpu/lower/known_values.h"
 #include "simgpu/lower/register_allocation.h"
+#include "simgpu/lower/result_uses.h"
 #include "simgpu/lower/used_bytes.h"
 
 /// From pending instructions to executable ones: basic blocks, reconvergence points, register
@@ -273,6 +274,7 @@ LoweredKernel KernelBuilder::finish() {
   finish_calls(registers, layout.block_of);
 
   const std::vector<std::uint8_t> used = find_used_bytes(code_, registers_.size(), constants_);
+  const std::vector<ResultUse> uses = find_result_uses(code_, registers_.size(), layout.flow);
   const std::vector<std::uint32_t> origins =
       find_array_origins(code_, registers_.size(), constants_, primitives());
   const std::vector<char> known = find_known_values(code_, registers_.size());
@@ -287,6 +289,7 @@ LoweredKernel KernelBuilder::finish() {
     kernel_.hidden.push_back(pending.hidden ? 1 : 0);
     InstructionInfo& info = kernel_.info.instructions.emplace_back(describe(pending, constants_));
     if (pending.is_memory) info.used_bytes = used_of_access(pending, used);
+    kernel_.code.back().result_use = uses[i];
     info.issues = info.issues || is_indexed_parameter(pending, known);
     info.shared_array = origins[i];
     info.meets_atomics = guesses[i] != 0 || pending.is_volatile;

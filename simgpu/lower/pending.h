@@ -47,9 +47,32 @@ struct Pending {
   std::string spelling;
   std::uint32_t ptx_line = 0, file = 0, line = 0, column = 0, call = 0;
   bool is_volatile = false;
+  bool orders_others = false;                              ///< a load that is more than weak
   bool reads_unchanged = false;                            ///< see InstructionInfo
   std::vector<std::uint32_t> reads_passed, writes_passed;  ///< see InstructionInfo
   bool only_stores = false;  ///< `b` and `ins` are stored, nothing is computed from them
 };
+
+/// Calls visit(register) for each that an instruction reads, its guard among them.
+template <class Visit>
+void each_read(const Pending& p, Visit visit) {
+  for (const Ref* ref : {&p.a, &p.b, &p.c, &p.d, &p.guard}) {
+    if (ref->kind == Ref::Kind::reg) visit(ref->index);
+  }
+  for (const Ref& ref : p.ins) {
+    if (ref.kind == Ref::Kind::reg) visit(ref.index);
+  }
+}
+
+/// Likewise for each that it writes.
+template <class Visit>
+void each_write(const Pending& p, Visit visit) {
+  for (const Ref* ref : {&p.dst, &p.dst2}) {
+    if (ref->kind == Ref::Kind::reg) visit(ref->index);
+  }
+  for (const Ref& ref : p.outs) {
+    if (ref.kind == Ref::Kind::reg) visit(ref.index);
+  }
+}
 
 }  // namespace simgpu

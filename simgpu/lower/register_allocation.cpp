@@ -14,26 +14,6 @@ bool test(const Bits& bits, std::uint32_t i) { return (bits[i / 64] >> (i % 64))
 void set(Bits& bits, std::uint32_t i) { bits[i / 64] |= std::uint64_t{1} << (i % 64); }
 void clear(Bits& bits, std::uint32_t i) { bits[i / 64] &= ~(std::uint64_t{1} << (i % 64)); }
 
-template <class Visit>
-void each_read(const Pending& p, Visit visit) {
-  for (const Ref* ref : {&p.a, &p.b, &p.c, &p.d, &p.guard}) {
-    if (ref->kind == Ref::Kind::reg) visit(ref->index);
-  }
-  for (const Ref& ref : p.ins) {
-    if (ref.kind == Ref::Kind::reg) visit(ref.index);
-  }
-}
-
-template <class Visit>
-void each_write(const Pending& p, Visit visit) {
-  for (const Ref* ref : {&p.dst, &p.dst2}) {
-    if (ref->kind == Ref::Kind::reg) visit(ref->index);
-  }
-  for (const Ref& ref : p.outs) {
-    if (ref.kind == Ref::Kind::reg) visit(ref.index);
-  }
-}
-
 std::vector<std::uint32_t> members(const Bits& bits, std::uint32_t registers) {
   std::vector<std::uint32_t> found;
   for (std::uint32_t r = 0; r < registers; ++r) {

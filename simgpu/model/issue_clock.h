@@ -95,6 +95,7 @@ class IssueClock {
     std::ranges::for_each(boards_, look);
     std::ranges::for_each(groups_, look);
     look(open_group_);
+    look(fetched_);
   }
 
   void shift(double since, double cycles) {
@@ -136,12 +137,23 @@ class IssueClock {
   /// Notes what is under way from now on.
   void begin(std::size_t index, WaitTrace::Node node) {
     const IssueControl& control = work_.control[index];
-    const Pending result{now_ + latency_[index], now_, node};
+    const Pending result{ready(index), now_, node};
     set(control.write_barrier, result);
     set(control.read_barrier, {now_ + kOperandsRead, now_, node});
     const AsyncStep step = work_.program[index].async_step;
     if (step == AsyncStep::copy && result.ready > open_group_.ready) open_group_ = result;
     if (step == AsyncStep::commit) groups_.push_back(std::exchange(open_group_, {}));
+  }
+
+  /// When an instruction's results are there. Those of loads not before what the same warp has had
+  /// fetched already, where they ask for that.
+  double ready(std::size_t index) {
+    const double own = now_ + latency_[index];
+    const LoadCounts loads = work_.loads_of(index);
+    if (loads.requests == 0) return own;
+    const double there = own + recent_share(loads) * std::max(0.0, fetched_.ready - own);
+    if (there > fetched_.ready) fetched_ = {there, now_, WaitTrace::kNone};
+    return there;
   }
 
   void set(unsigned scoreboard, const Pending& pending) {
@@ -156,6 +168,7 @@ class IssueClock {
   double now_ = 0;
   double part_ = 1;  // of the turns, in which what runs is executed
   std::array<Pending, IssueControl::kScoreboards> boards_;
+  Pending fetched_;             // when all data of loads so far is there
   Pending open_group_;          // the asynchronous copies since the last commit
   std::deque<Pending> groups_;  // those that nothing has waited for
 };

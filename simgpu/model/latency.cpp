@@ -155,6 +155,8 @@ FarShares far_shares(std::size_t instruction, const Work& work) {
   return {beyond_l1, beyond_l1 * beyond_l2};
 }
 
+double recent_share(const LoadCounts& loads) { return ratio(loads.of_recent, loads.requests); }
+
 double latency_of(std::size_t instruction, const Work& work, const FarShares& far) {
   const InstructionClass cls = work.program[instruction].cls;
   if (cls == InstructionClass::global_atomic) return atomic_latency(far.from_dram, work);

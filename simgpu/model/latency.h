@@ -23,6 +23,10 @@ struct FarShares {
 };
 FarShares far_shares(std::size_t instruction, const Work& work);
 
+/// The share of a load's requests that ask for what their warp has had fetched just before: such
+/// data is there no sooner than the loads that the warp has under way.
+double recent_share(const LoadCounts& loads);
+
 /// The same of those requests of a load, or of an atomic, of which these shares went far.
 double latency_of(std::size_t instruction, const Work& work, const FarShares& far);
 

@@ -72,7 +72,10 @@ class Operations {
 
   Operation of(std::size_t i) const {
     const InstructionInfo& info = work_.program[i];
+    const LoadCounts loads = work_.loads_of(i);
     Operation operation{.latency = latency_of(i, work_),
+                        .fetches = loads.requests > 0,
+                        .recent = recent_share(loads),
                         .is_barrier = info.cls == InstructionClass::barrier,
                         .fences = info.fences,
                         .step = info.async_step,

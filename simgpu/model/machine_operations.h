@@ -22,9 +22,11 @@ inline constexpr double kOperandsRead = 12;
 /// What a machine instruction takes of an SM.
 struct Operation {
   Unit unit = Unit::none;
-  double busy = 0;     ///< cycles of its unit
-  double port = 0;     ///< cycles of the SM's way to L2
-  double latency = 0;  ///< cycles from when its unit has done that to its result
+  double busy = 0;       ///< cycles of its unit
+  double port = 0;       ///< cycles of the SM's way to L2
+  double latency = 0;    ///< cycles from when its unit has done that to its result
+  bool fetches = false;  ///< it loads from global memory
+  double recent = 0;     ///< share of its requests for what its warp has had fetched just before
   bool is_barrier = false;
   bool fences = false;
   AsyncStep step = AsyncStep::none;

@@ -19,7 +19,8 @@ struct WalkingWarp {
   std::uint32_t place = 0;  ///< of the way
   std::uint32_t next = 0;   ///< instruction
   bool ended = false, waits_at_barrier = false;
-  double ready = 0;  ///< when ptxas lets the next instruction start
+  double ready = 0;    ///< when ptxas lets the next instruction start
+  double fetched = 0;  ///< when all data of its loads so far is there
   std::array<double, IssueControl::kScoreboards> released{};
   double open_group = 0;  ///< when the asynchronous copies since the last commit are done
   std::deque<double> groups;
@@ -162,6 +163,10 @@ class SmWalk {
     if (operation.port > 0) {
       port_free_ = std::max(port_free_, begun) + operation.port;
       done = std::max(done, port_free_ + operation.latency);
+    }
+    if (operation.fetches) {
+      done += operation.recent * std::max(0.0, warp.fetched - done);
+      warp.fetched = std::max(warp.fetched, done);
     }
     const auto release = [&](unsigned scoreboard, double when) {
       if (scoreboard >= IssueControl::kScoreboards) return;

@@ -64,6 +64,29 @@ TEST_F(SmWalkTest, AllSchedulersShareTheBanks) {
   EXPECT_NEAR(cycles(eight), 8 * 50 * 4 + gpu_.shared_latency, 2);
 }
 
+TEST_F(SmWalkTest, DataThatIsUnderWayIsThereNoEarlierForBeingAskedForTwice) {
+  const auto loads = [](bool first_is_for_nobody) {
+    MachineLaunch launch(1, 32);
+    launch.add(InstructionClass::move, kNext);
+    std::vector<LoadCounts> counts(1);
+    if (first_is_for_nobody) {
+      launch.add(InstructionClass::global_load, {.stall_cycles = 1, .write_barrier = 1});
+      counts.push_back({.requests = 1, .beyond_l1 = 1, .at_l2 = 1, .from_dram = 1});
+      counts.push_back({.requests = 1, .of_recent = 1});
+    } else {
+      counts.push_back({.requests = 1, .beyond_l1 = 1, .at_l2 = 1, .from_dram = 1});
+    }
+    launch.add(InstructionClass::global_load, {.stall_cycles = 1, .write_barrier = 0});
+    launch.add(InstructionClass::move, kAfterLoad);
+    counts.resize(launch.launch.program.size());
+    launch.launch.loads = counts;
+    return launch;
+  };
+  EXPECT_NEAR(cycles(loads(true)), cycles(loads(false)), 2);
+  EXPECT_NEAR(alone(loads(true)), alone(loads(false)), 2);
+  EXPECT_GT(alone(loads(true)), gpu_.l2_latency);
+}
+
 TEST_F(SmWalkTest, LoadsOfOneBlockHideBehindTheArithmeticOfAnother) {
   MachineLaunch launch(2, 4 * 32);
   const std::uint32_t loop = launch.begin_loop(1000);

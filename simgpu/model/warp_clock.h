@@ -404,9 +404,7 @@ class WarpClock {
     const double own = start + latency_[index];
     const LoadCounts loads = work_.loads_of(index);
     if (loads.requests == 0) return own;
-    const double recent =
-        static_cast<double>(loads.of_recent) / static_cast<double>(loads.requests);
-    const double there = own + recent * std::max(0.0, fetched_ - own);
+    const double there = own + recent_share(loads) * std::max(0.0, fetched_ - own);
     if (there > fetched_) {
       fetched_ = there;
       last_fetch_ = started_;

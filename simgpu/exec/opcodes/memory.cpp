@@ -363,6 +363,7 @@ void build_load(KernelBuilder& builder) {
   }
   pending.option = form.option();
   pending.is_volatile = form.is_volatile;
+  pending.orders_others = form.order != 0;
   pending.reads_unchanged =
       builder.instruction().has("nc") || builder.instruction().opcode == "ldu";
   note_order(builder, form);

@@ -102,6 +102,7 @@ void touch(const Lowered* in, Warp& warp, AccessKind kind, unsigned bytes, std::
            const LaneAddresses& addresses, const std::uint8_t* values) {
   if (mask == 0) return;
   ThreadBlock& block = *warp.block;
+  if (kind == AccessKind::load) warp.begin_load(in);
   const WarpAccess access{.kind = kind,
                           .bytes = static_cast<std::uint8_t>(bytes),
                           .warp = warp.index,
@@ -111,7 +112,7 @@ void touch(const Lowered* in, Warp& warp, AccessKind kind, unsigned bytes, std::
                           .values = values,
                           .slots = warp.slots,
                           .time = warp.time()};
-  block.traffic.global(access);
+  if (in->result_use != ResultUse::never) block.traffic.global(access);
   if (kind != AccessKind::load && block.launch.undo) {
     for (std::uint32_t left = mask; left != 0; left &= left - 1) {
       const std::uint64_t address = addresses[static_cast<unsigned>(std::countr_zero(left))];

@@ -72,7 +72,8 @@ WorkBalance balance_of_warps(const std::string& work, const std::string& ballast
 
 const std::string kMultiplyAdd = "fma.rn.f32 %f1, %f1, %f1, %f1;";
 // From another sector in each turn.
-const std::string kLoad = "add.u64 %rd1, %rd1, 32;\n  ld.global.f32 %f2, [%rd1];";
+const std::string kLoad =
+    "add.u64 %rd1, %rd1, 32;\n  ld.global.f32 %f2, [%rd1];\n  add.f32 %f1, %f1, %f2;";
 
 TEST(WorkBalance, WarpsThatDoTheSameAreEven) {
   const WorkBalance balance = balance_of_warps(times(60, kMultiplyAdd), times(60, kMultiplyAdd));

@@ -56,7 +56,7 @@ TEST(TimeModelTest, StreamingKernelsOnAT4AreAsFastAsMeasured) {
 }
 
 TEST(TimeModelTest, NoStreamIsFasterThanTheDataSheet) {
-  for (const char* id : {"t4", "a10", "a6000", "rtx4090", "l40s", "a100", "h100-sxm", "h200"}) {
+  for (const char* id : {"t4", "a10", "a6000", "rtx4090", "l40s", "rtx5090", "a100", "h100-sxm", "h200", "b200"}) {
     const gpu_spec::GpuSpec spec = described_gpu(id);
     const double floor_us = 1e6 * 8.0 * kElements / spec.dram_bytes_per_second;
     EXPECT_GT(streaming(1, 1).on(spec).total_us, floor_us) << id;
@@ -85,7 +85,7 @@ TEST(TimeModelTest, ATinyKernelIsBoundByItsLaunch) {
 
 TEST(TimeModelTest, IndependentMultiplyAddsReachTheFp32Peak) {
   // 64 chains in flight per thread, so that latency does not matter.
-  for (const char* id : {"t4", "a100", "rtx4090", "h100-sxm"}) {
+  for (const char* id : {"t4", "a100", "rtx4090", "rtx5090", "h100-sxm", "b200"}) {
     const gpu_spec::GpuSpec spec = described_gpu(id);
     Kernel kernel(static_cast<std::uint32_t>(spec.sm_count) * 8, 256);
     for (std::uint32_t i = 0; i < 64; ++i) kernel.add(InstructionClass::fp32, {i}, {i}, 1000);

@@ -66,7 +66,7 @@ double anchor_weight(const Instruction& instruction, const LineCount& line) {
   switch (line.cls) {
     case InstructionClass::fp32:
       return is_any_of(name, {"FFMA", "FADD", "FMUL"}) ? kLikely
-             : is_any_of(name, {"FMNMX", "FSETP"})     ? kPossible
+             : is_any_of(name, {"FMNMX", "FMNMX3", "FSETP"})     ? kPossible
                                                        : 0;
     case InstructionClass::fp64:
       return is_any_of(name, {"DFMA", "DADD", "DMUL"}) ? kLikely : 0;
@@ -79,7 +79,7 @@ double anchor_weight(const Instruction& instruction, const LineCount& line) {
     case InstructionClass::generic_access:
       return is_any_of(name, {"LDG", "LDS", "LD"}) ? weight_of_load(instruction, line) : 0;
     case InstructionClass::integer:
-      return is_any_of(name, {"ISETP", "IADD3", "IMAD", "LOP3", "SHF", "LEA", "PRMT", "IMNMX",
+      return is_any_of(name, {"ISETP", "IADD3", "IADD", "IMAD", "LOP3", "SHF", "LEA", "PRMT", "IMNMX",
                               "VIADD", "VIMNMX", "SEL"})
                  ? kPossible
                  : 0;

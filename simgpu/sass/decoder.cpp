@@ -115,9 +115,12 @@ std::int64_t length_of_scope(Word word, unsigned capability) {
   return distance({.low = word.low, .high = 0}, false);
 }
 
-/// A jump may have a second condition, or depend on whether lanes part (BRA.DIV, BRA.CONV).
+/// A jump may have a second condition, be of a whole warp's predicate (BRA.U), or depend on whether
+/// lanes part (BRA.DIV, BRA.CONV).
 bool has_further_condition(Word word) {
-  constexpr std::uint64_t kAlways = 7;
+  constexpr std::uint64_t kAlways = 7, kOfWarp = 2;
+  if (bits(word.low, kNumberBits, kFormBits) == kOfWarp && bits(word.low, 24, 4) != kAlways)
+    return true;
   return bits(word.high, 23, 4) != kAlways || bits(word.low, 32, 2) > 1;
 }
 

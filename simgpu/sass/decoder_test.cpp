@@ -89,6 +89,13 @@ TEST(Decoder, TakesAJumpOfLanesThatPartForAConditionalOne) {
   EXPECT_TRUE(decode({0x0000000000288947, 0x000fea0000800000}, 90, 0x670).is_conditional);
 }
 
+TEST(Decoder, TakesAJumpByTheWarpsPredicateForAConditionalOne) {
+  // BRA.U !UP0, `(.L_x_102)
+  const Instruction jump = decode({0x0000005108b07547, 0x000fea000b800000}, 120, 0x100);
+  EXPECT_TRUE(jump.predicate.is_always());
+  EXPECT_TRUE(jump.is_conditional);
+}
+
 TEST(Decoder, KnowsWhereLanesMeetAgain) {
   // BSSY B1, `(.L_x_0)
   const Instruction scope = decode({0x00000a4000017945, 0x000fe20003800000}, 80, 0x30);

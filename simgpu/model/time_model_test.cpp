@@ -56,7 +56,8 @@ TEST(TimeModelTest, StreamingKernelsOnAT4AreAsFastAsMeasured) {
 }
 
 TEST(TimeModelTest, NoStreamIsFasterThanTheDataSheet) {
-  for (const char* id : {"t4", "a10", "a6000", "rtx4090", "l40s", "rtx5090", "a100", "h100-sxm", "h200", "b200"}) {
+  for (const char* id :
+       {"t4", "a10", "a6000", "rtx4090", "l40s", "rtx5090", "a100", "h100-sxm", "h200", "b200"}) {
     const gpu_spec::GpuSpec spec = described_gpu(id);
     const double floor_us = 1e6 * 8.0 * kElements / spec.dram_bytes_per_second;
     EXPECT_GT(streaming(1, 1).on(spec).total_us, floor_us) << id;

@@ -14,7 +14,7 @@ namespace {
 constexpr BandWidth kMemory{.factor = 1.16, .cases = 16};
 constexpr BandWidth kLatency{.factor = 1.28, .cases = 25};
 constexpr BandWidth kOnChip{.factor = 1.37, .cases = 14};
-constexpr BandWidth kLibrary{.factor = 1.50, .cases = 14};
+constexpr BandWidth kLibrary{.factor = 1.32, .cases = 14};
 
 double widest_factor() {
   double widest = 1;

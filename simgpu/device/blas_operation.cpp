@@ -329,6 +329,13 @@ LibraryKernel BlasCall::cost(const std::vector<Operand>& operands) const {
   if (request_.input == Element::f16) kernel.flop_type = "fp16_tensor";
   if (request_.input == Element::bf16) kernel.flop_type = "bf16_tensor";
   if (request_.tf32 != 0) kernel.flop_type = "tf32_tensor";
+  if (request_.routine == Routine::gemm) {
+    kernel.product = {.m = static_cast<std::uint64_t>(request_.m),
+                      .n = static_cast<std::uint64_t>(request_.n),
+                      .k = static_cast<std::uint64_t>(request_.k),
+                      .batch = static_cast<std::uint64_t>(request_.batch),
+                      .flop_type = kernel.flop_type};
+  }
   return kernel;
 }
 

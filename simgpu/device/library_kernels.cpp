@@ -9,17 +9,13 @@
 namespace simgpu {
 namespace {
 
-/// Operations in a second of the type that the routine computes in.
-double peak_rate(const LibraryKernel& kernel, const gpu_spec::GpuSpec& gpu) {
-  const auto peak = gpu.peak_flops.find(kernel.flop_type);
-  const auto fallback = gpu.peak_flops.find("fp32");
-  double rate = 0;
-  if (peak != gpu.peak_flops.end()) {
-    rate = peak->second;
-  } else if (fallback != gpu.peak_flops.end()) {
-    rate = fallback->second;
-  }
-  return rate / gpu.slowdown_under_load();
+/// A product by its tiles; other routines divide their work evenly.
+model::ProductSplit split_of(const LibraryKernel& kernel, const gpu_spec::GpuSpec& gpu) {
+  if (kernel.product) return model::fastest_split(*kernel.product, gpu);
+  const double rate = model::library_efficiency(kernel.flop_type, gpu) *
+                      model::arithmetic_rate(kernel.flop_type, gpu);
+  return {.grid = {static_cast<std::uint32_t>(std::max(gpu.sm_count, 1)), 1, 1},
+          .compute_us = rate > 0 ? kernel.flops / rate * 1e6 : 0};
 }
 
 std::uint64_t counted(double count) { return static_cast<std::uint64_t>(std::min(count, 1e18)); }
@@ -27,19 +23,17 @@ std::uint64_t counted(double count) { return static_cast<std::uint64_t>(std::min
 /// @param timed_gpu as what is issued now finds it
 KernelRecord record_of(const LibraryKernel& kernel, const gpu_spec::GpuSpec& gpu,
                        const gpu_spec::GpuSpec& timed_gpu) {
-  // A tuned library reaches about nine tenths of the arithmetic peak.
-  constexpr double kLibraryEfficiency = 0.9;
+  const model::ProductSplit split = split_of(kernel, gpu);
   KernelRecord record;
   record.name = kernel.name;
   record.library_routine = true;
-  record.grid = {static_cast<std::uint32_t>(std::max(gpu.sm_count, 1)), 1, 1};
+  record.grid = split.grid;
   record.block = {256, 1, 1};
   record.counters.flops[kernel.flop_type] = counted(std::max(kernel.flops, 0.0));
   record.counters.dram_read_bytes = counted(kernel.read_bytes);
   record.counters.dram_write_bytes = counted(kernel.stored_bytes);
   record.counters.global_store_bytes = counted(kernel.stored_bytes);
-  const double rate = peak_rate(kernel, gpu);
-  const double compute_us = rate > 0 ? kernel.flops / (kLibraryEfficiency * rate) * 1e6 : 0;
+  const double compute_us = split.compute_us;
   const double dram_rate = model::dram_read_rate(gpu);
   const double bytes = model::as_dram_reads(kernel.read_bytes, kernel.stored_bytes, gpu);
   const double dram_us = dram_rate > 0 ? bytes / dram_rate * 1e6 : 0;

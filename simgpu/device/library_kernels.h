@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "simgpu/device/since_mark.h"
 #include "simgpu/device/streams.h"
 #include "simgpu/device/timeline.h"
+#include "simgpu/model/library_product.h"
 #include "specs/gpu_spec.h"
 
 namespace simgpu {
@@ -22,7 +24,8 @@ struct LibraryKernel {
   std::string name;
   double flops = 0;       ///< floating-point operations, a multiply-add as two
   std::string flop_type;  ///< key of GpuSpec::peak_flops, falls back to "fp32"
-  double read_bytes = 0;  ///< compulsory traffic
+  std::optional<model::LibraryProduct> product = {};  ///< what it is, if it multiplies matrices
+  double read_bytes = 0;                              ///< compulsory traffic
   double stored_bytes = 0;
   /// Tells where its operands lie; nothing of those with very many gaps.
   std::function<std::vector<StreamRaces::Range>()> touched = {};

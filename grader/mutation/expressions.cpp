@@ -98,6 +98,7 @@ void MutantList::note_division() {
 void ExpressionMutator::mutate(std::size_t first, std::size_t last) {
   exchanges(first, last);
   exchange_everywhere(first, last);
+  move_operands(first, last);
   for (std::size_t i = first; i < last;) i = mutate_at(i, first, last);
 }
 

@@ -57,6 +57,8 @@ class ExpressionMutator {
   /// A result may want a factor or a divisor that is at hand.
   /// @param is_whole a number of steps or elements, which a constant of the file may scale
   void mutate_scale(std::size_t first, std::size_t last, bool is_whole = false);
+  /// The first two arguments of a call whose bracket opens there, in each other's place.
+  void exchange_arguments(std::size_t open);
   /// Parts of a condition that && joins may be left out; it may stand before a ?.
   void mutate_conjuncts(std::size_t first, std::size_t last);
   /// Members and constants that the function uses, found once for each function.
@@ -84,6 +86,10 @@ class ExpressionMutator {
   bool passes_by_value(std::size_t index, std::size_t first, std::size_t behind) const;
   static std::set<std::string> changing_functions(const Code& code);
   void exchanges(std::size_t first, std::size_t last);
+  void move_operands(std::size_t first, std::size_t last);
+  void move_in(std::size_t function, std::size_t last);
+  void move_out(std::size_t function);
+  std::size_t simple_operand(std::size_t first, std::size_t last) const;
   /// A name, or a member of an object, with the tokens that it takes.
   struct ReadName {
     std::size_t first = 0, last = 0;

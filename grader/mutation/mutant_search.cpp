@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <iterator>
+#include <optional>
 #include <tuple>
 #include <utility>
 
@@ -60,23 +61,45 @@ class Search {
   }
 
   /// A smaller problem that is wrong, too, where all mutants together would take too much work.
+  /// What a call does that ends early says nothing of the work of a right one: its problem is as
+  /// small as its numbers.
   void shrink() {
     constexpr int kMostRounds = 8;
     constexpr double kEnough = 0.1;
     const auto mutants = static_cast<double>(mutants_.size());
-    for (int round = 0; round < kMostRounds; ++round) {
-      if (!tools_.smaller || itself_.work * mutants < kEnough * tools_.most_work) return;
+    const auto cost_of = [this](const Values& parameters, const Tried& tried) {
+      return itself_.is_sound ? tried.work : product_of_numbers(parameters);
+    };
+    for (int round = 0; round < kMostRounds && tools_.smaller; ++round) {
+      if (itself_.is_sound && itself_.work * mutants < kEnough * tools_.most_work) return;
       const std::vector<Values> less = tools_.smaller(result_.parameters);
       const std::vector<Tried> tried = try_itself(less);
-      std::size_t best = tried.size();
+      std::optional<std::size_t> best;
+      double least = cost_of(result_.parameters, itself_);
       for (std::size_t i = 0; i < tried.size(); ++i) {
-        const bool is_like_it = !tried[i].is_right() && tried[i].is_sound == itself_.is_sound;
-        if (is_like_it && (best == tried.size() || tried[i].work < tried[best].work)) best = i;
+        const double cost = cost_of(less[i], tried[i]);
+        if (!fails_alike(tried[i], itself_) || cost >= least) continue;
+        best = i;
+        least = cost;
       }
-      if (best == tried.size() || tried[best].work >= itself_.work) return;
-      itself_ = tried[best];
-      result_.parameters = less[best];
+      if (!best) return;
+      itself_ = tried[*best];
+      result_.parameters = less[*best];
     }
+  }
+
+  static bool fails_alike(const Tried& one, const Tried& other) {
+    return !one.is_right() && one.is_sound == other.is_sound && one.failure == other.failure;
+  }
+
+  static double product_of_numbers(const Values& parameters) {
+    double product = 1;
+    for (const auto& [name, value] : parameters) {
+      if (const auto* const number = std::get_if<std::int64_t>(&value)) {
+        product *= static_cast<double>(std::max<std::int64_t>(*number, 1));
+      }
+    }
+    return product;
   }
 
   unsigned steps_to(std::uint32_t line) const {
@@ -288,13 +311,14 @@ class Search {
     }
   }
 
-  /// A slip that was made twice: the same change at two places of a line.
+  /// A slip that was made twice: the same change at two places of a line, or of lines side by side.
   void try_same_changes() {
     constexpr std::size_t kMost = 200;
+    constexpr std::uint32_t kFarthest = 2;  // lines
     std::vector<Attempt> attempts;
     for (std::size_t i = 0; i < mutants_.size(); ++i) {
-      for (std::size_t j = i + 1; j < mutants_.size() && mutants_[j].line == mutants_[i].line;
-           ++j) {
+      const std::uint32_t last = mutants_[i].line + kFarthest;
+      for (std::size_t j = i + 1; j < mutants_.size() && mutants_[j].line <= last; ++j) {
         if (attempts.size() < kMost && is_same_change(mutants_[i], mutants_[j])) {
           attempts.push_back(both(i, j));
         }

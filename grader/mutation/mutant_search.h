@@ -16,8 +16,9 @@ namespace rooflab::mutation {
 
 /// What came of a call.
 struct Tried {
-  bool is_sound = false;    ///< it returned, and nothing was found in it
-  std::uint64_t wrong = 0;  ///< elements or results, of a sound one
+  bool is_sound = false;     ///< it returned, and nothing was found in it
+  std::string failure = {};  ///< code of what was found otherwise
+  std::uint64_t wrong = 0;   ///< elements or results, of a sound one
   /// How far off a certain one of them is, in its tolerance, with its sign: the same one in all
   /// calls of a problem.
   double error = 0;
@@ -71,8 +72,8 @@ struct SearchResult {
 };
 
 /// Tries single mutants, then other values of numbers, then two at once: the same change at two
-/// places of a line, or one that leaves less wrong with each other one. A mutant is right if it is
-/// with two draws of a small problem and in all cases.
+/// places close together, or one that leaves less wrong with each other one. A mutant is right if
+/// it is with two draws of a small problem and in all cases.
 SearchResult find_right_mutants(const std::vector<Mutant>& mutants, const SearchTools& tools);
 
 }  // namespace rooflab::mutation

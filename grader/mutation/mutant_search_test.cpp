@@ -159,6 +159,33 @@ TEST(MutantSearch, TakesASmallerProblemWhereAllMutantsWouldTakeTooMuchWork) {
   EXPECT_EQ(result.right.size(), 1u);
 }
 
+TEST(MutantSearch, TakesASmallerProblemWhereTheFileEndsEarly) {
+  PretendFile file{{mutant(1, MutantKind::comparison, 3)},
+                   [](const Variant&, std::int64_t) { return 0; }};
+  file.is_sound = [](const Variant& variant) { return variant.first == 1; };
+  SearchTools tools = file.tools();
+  tools.candidates = {{{"size", std::int64_t{64}}}};
+  tools.smaller = [](const Values& parameters) -> std::vector<Values> {
+    const std::int64_t size = std::get<std::int64_t>(parameters.at("size"));
+    return {{{"size", std::max<std::int64_t>(size / 2, 4)}}};
+  };
+  const SearchResult result = find_right_mutants(file.mutants, tools);
+  EXPECT_EQ(std::get<std::int64_t>(result.parameters.at("size")), 4)
+      << "what it does until then says nothing of what a right one does";
+  EXPECT_EQ(result.right.size(), 1u);
+}
+
+TEST(MutantSearch, MakesTheSameChangeInTwoLinesSideBySide) {
+  PretendFile file{{mutant(1, MutantKind::name, 3), mutant(17, MutantKind::name, 4)},
+                   [](const Variant& variant, std::int64_t) {
+                     return variant.first == 1 && variant.second == 17 ? 0 : 7;
+                   }};
+  const SearchResult result = find_right_mutants(file.mutants, file.tools());
+  ASSERT_EQ(result.right.size(), 1u);
+  EXPECT_EQ(words_of(result, best_of(result), 1).message,
+            "with `<=` in place of `<` in lines 3 and 4, all results are right");
+}
+
 TEST(MutantSearch, ManyPlacesAreNoCause) {
   std::vector<Mutant> mutants;
   for (int i = 1; i <= 9; ++i) mutants.push_back(mutant(i, MutantKind::comparison, 10u + i));

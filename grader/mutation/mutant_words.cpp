@@ -49,7 +49,10 @@ std::string change_of(const Mutant& mutant, double value) {
     case MutantKind::name:
     case MutantKind::update:
     case MutantKind::exchange:
+    case MutantKind::argument:
       return in_place();
+    case MutantKind::reset:
+      return fmt::format("with `{} = {}` at the beginning of each turn", before, after);
     case MutantKind::arithmetic:
       return change_of_arithmetic(mutant);
     case MutantKind::grid_step:
@@ -108,7 +111,10 @@ std::string question_of(MutantKind kind) {
     case MutantKind::update:
     case MutantKind::scale:
     case MutantKind::function:
+    case MutantKind::argument:
       return "work out this line by hand for the smallest problem, and compare with the formula";
+    case MutantKind::reset:
+      return "ask what each turn of this loop computes anew, and what goes on from the turn before";
     case MutantKind::condition:
     case MutantKind::conjunct:
       return "say in words for which threads or elements this has to hold";
@@ -137,10 +143,14 @@ void tell_of(const RightMutant& right, bool is_alone, const std::string& outcome
   words.label = change + ", it is right";
   const Mutant& other = right.mutants.back();
   const bool is_pair = right.mutants.size() > 1;
-  if (is_pair && mutant.line == other.line && mutant.before == other.before &&
-      mutant.after == other.after) {
-    words.message = fmt::format("with {} in place of both `{}`, {}", quoted(mutant.after),
-                                mutant.before, outcome);
+  if (is_pair && mutant.before == other.before && mutant.after == other.after) {
+    const std::string places =
+        mutant.line == other.line
+            ? fmt::format("both `{}`", mutant.before)
+            : fmt::format("`{}` in lines {} and {}", mutant.before, mutant.line, other.line);
+    const std::string after =
+        mutant.kind == MutantKind::name ? fmt::format("`{}`", mutant.after) : quoted(mutant.after);
+    words.message = fmt::format("with {} in place of {}, {}", after, places, outcome);
     words.label = "with both changed it is right";
   } else if (is_pair) {
     words.message = fmt::format("{} in line {} and {} in line {}, {}", change, mutant.line,

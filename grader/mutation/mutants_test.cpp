@@ -75,6 +75,52 @@ TEST(Mutants, AProductInBracketsBecomesALengthThatHasAName) {
   EXPECT_THAT(changes, Not(Contains("(columns * 2) to r"))) << "an argument";
 }
 
+TEST(Mutants, AnOperandBehindACallGoesIntoIt) {
+  EXPECT_THAT(changes_in(in_function("out[row] = tanhf(in[row]) / column;")),
+              Contains("tanhf(in[row]) / column to tanhf(in[row] / column)"));
+  EXPECT_THAT(changes_in(in_function("out[row] = sqrtf(in[row] / 3.0f);")),
+              Contains("sqrtf(in[row] / 3.0f) to sqrtf(in[row]) / 3.0f"));
+  EXPECT_THAT(changes_in(in_function("out[row] = sqrtf(in[0] + in[1] / 3.0f);")),
+              Not(Contains(HasSubstr("to sqrtf("))))
+      << "the divisor is that of one term alone";
+  EXPECT_THAT(changes_in(in_function("out[row] = tanhf(in[row]) / g(column);")),
+              Not(Contains(HasSubstr("to tanhf("))))
+      << "g may do something";
+}
+
+TEST(Mutants, AVariableOfAnOuterLoopBeginsAnewInEachTurn) {
+  const std::string loops =
+      "for (int i = 0; i < row; ++i) { for (int k = 0; k < 3; ++k) sum += in[k]; out[i] = sum; }";
+  EXPECT_THAT(changes_in(in_function("float sum = 0.0f;\n" + loops)), Contains("sum to 0.0f"));
+  EXPECT_THAT(changes_in(in_function("Sums sum;\n" + loops)), Contains("sum to {}"));
+  EXPECT_THAT(changes_in(in_function("float sum[4] = {0.0f};\n" + loops)), Contains("sum to {}"));
+  EXPECT_THAT(changes_in(in_function("float sum = in[0];\n" + loops)),
+              Not(Contains(HasSubstr("sum to in"))))
+      << "in[0] may be another one by then";
+  EXPECT_THAT(
+      changes_in(in_function("float sum = 0.0f;\nfor (int k = 0; k < 3; ++k) { sum += in[k]; }")),
+      Not(Contains("sum to 0.0f")))
+      << "that loop is what adds up";
+}
+
+TEST(Mutants, TheNumbersOfABlockAreExchanged) {
+  EXPECT_THAT(changes_in(in_function("g<<<row, dim3(32, column / 4)>>>(in, out);")),
+              Contains("32, column / 4 to column / 4, 32"));
+  EXPECT_THAT(changes_in(in_function("dim3 block(kWide, kHigh, 1);")),
+              Contains("kWide, kHigh to kHigh, kWide"));
+}
+
+TEST(Mutants, ABlockMayTakeMoreThanItsIndexSays) {
+  EXPECT_THAT(changes_in(in_function("out[(long)blockIdx.x * 64 + row] = 0.0f;")),
+              Contains("blockIdx.x to * column"));
+}
+
+TEST(Mutants, AConstantOfFloatingPointIsANumber) {
+  EXPECT_THAT(changes_in(in_function("const float c = 0.5f; out[row] = c;")),
+              Contains("0.5f to 1"));
+  EXPECT_THAT(changes_in(in_function("const int c = 5; float x[c];")), Not(Contains("5 to 1")));
+}
+
 TEST(Mutants, TwoNamesOfAStatementAreExchangedEverywhere) {
   EXPECT_THAT(changes_in("void f(int rows, int columns) { g(h(rows, 8), h(columns, 8), rows); }"),
               Contains("rows` and `columns to columns` and `rows"));

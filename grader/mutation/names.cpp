@@ -126,6 +126,7 @@ std::size_t ExpressionMutator::word(std::size_t index, std::size_t last) {
     const std::size_t behind = behind_template_arguments(index + 1);
     if (behind != index + 1) return behind;
   }
+  if (token.is("dim3") && code_.is(index + 1, "(")) exchange_arguments(index + 1);
   if (code_.is(index + 1, "(") && function_name(index)) return index + 1;
   if (code_.is(index + 1, "::") || code_.is(index + 1, "(")) return index + 1;
   const bool is_qualified = index > 0 && code_.is(index - 1, "::");
@@ -153,6 +154,8 @@ std::size_t ExpressionMutator::axis(std::size_t index) {
       others.push_back(fmt::format("{}.{}", other, letter));
   }
   pick(MutantKind::name, index, index + 2, others);
+  // A block may take more than it is told to.
+  if (object == "blockIdx" && code_.is(index + 3, "*")) mutate_scale(index, index + 3, true);
   return index + 3;
 }
 

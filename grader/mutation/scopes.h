@@ -28,6 +28,9 @@ class TypeNames {
 struct Variable {
   std::string name;
   std::string type;  ///< as it is written, without const and the like
+  /// What it begins with, if that is known where it is read: a number, or braces; "{}" of an object
+  /// that needs none.
+  std::string initial = {};
 };
 
 /// The variables that can be named at a place in a function.
@@ -40,6 +43,8 @@ class Scopes {
   }
   void declare(Variable variable) { variables_.push_back(std::move(variable)); }
 
+  /// All that can be named, the outermost first.
+  const std::vector<Variable>& all() const { return variables_; }
   /// The innermost of this name; nullptr when there is none.
   const Variable* find(std::string_view name) const;
   /// Those that hold a number, floating-point ones first, of each the latest first.

@@ -240,11 +240,64 @@ std::size_t StatementMutator::branch(std::size_t first, std::size_t last) {
 std::size_t StatementMutator::loop(std::size_t first, std::size_t last) {
   const std::size_t open = first + 1;
   if (!code_.is(open, "(")) return end_of_statement(first, last) + 1;
+  const std::size_t body = code_.partner(open) + 1;
+  reset_in_turns(first, body);
   scopes_.open();
   loop_header(open);
-  const std::size_t behind = statement(code_.partner(open) + 1, last).behind;
+  const std::size_t behind = statement(body, last).behind;
   scopes_.close();
   return behind;
+}
+
+/// What variables of the function begin with they may have to begin with in each turn of a loop
+/// around another loop, which adds up what the turn needs.
+void StatementMutator::reset_in_turns(std::size_t keyword, std::size_t body) {
+  if (!code_.is(body, "{") || is_left_alone(keyword, body + 1)) return;
+  constexpr std::size_t kMost = 6;
+  const std::size_t end = code_.partner(body);
+  bool has_loop = false;
+  for (std::size_t i = body; i < end; ++i) has_loop = has_loop || code_.is(i, "for");
+  if (!has_loop) return;
+  std::size_t resets = 0;
+  for (const Variable& variable : scopes_.all()) {
+    bool is_used = false;
+    for (std::size_t i = body; i < end && !is_used; ++i) {
+      is_used = code_.is(i, variable.name) && !code_.is(i - 1, ".");
+    }
+    const bool is_hidden = scopes_.find(variable.name) != &variable;
+    if (variable.initial.empty() || !is_used || is_hidden || resets == kMost) continue;
+    ++resets;
+    const int number =
+        mutants_.add_alone(MutantKind::reset, keyword, variable.name, variable.initial);
+    const bool is_number = variable.initial.front() != '{';
+    edits_.put_behind(
+        body, is_number ? fmt::format(" rooflab_variants::reset({}, {}, {});", number,
+                                      variable.name, variable.initial)
+                        : fmt::format(" rooflab_variants::renew({}, {});", number, variable.name));
+  }
+}
+
+/// @param first the token behind a variable's name and dimensions
+std::string StatementMutator::initial_value(const Code& code, std::size_t first, std::size_t last,
+                                            const std::string& type) {
+  if (first == last) {
+    constexpr std::array<std::string_view, 4> kWithout{"*", "[", "float", "double"};
+    const bool is_plain = is_whole_number(type) || std::ranges::any_of(kWithout, [&](auto part) {
+                            return type.find(part) != std::string::npos;
+                          });
+    return is_plain ? "" : "{}";
+  }
+  if (code.is(first, "=")) ++first;
+  const bool has_braces = code.is(first, "{");
+  for (std::size_t i = first; i < last; ++i) {
+    const CodeToken& token = code.at(i);
+    const bool is_zero = token.is("0") || token.is("0.0f") || token.is("0.f") || token.is("0.0");
+    const bool is_number = token.kind == CodeToken::Kind::number || token.is("-") ||
+                           token.is("INFINITY") || token.is("FLT_MAX");
+    const bool is_brace = token.is("{") || token.is("}") || token.is(",");
+    if (has_braces ? !is_zero && !is_brace : !is_number) return "";
+  }
+  return has_braces ? "{}" : code.spelling(first, last);
 }
 
 void StatementMutator::loop_header(std::size_t open) {
@@ -333,11 +386,17 @@ void StatementMutator::declarators(std::size_t name, std::size_t end, const std:
     // A constructor may take references.
     const bool is_value = code_.is(i, "=") || code_.is(i, "{") || type == "dim3";
     if (is_value && i < next) {
-      const bool is_mutated = initialiser(code_.is(i, "=") ? i + 1 : i, next, is_constant);
+      if (type == "dim3" && code_.is(i, "(")) expressions_.exchange_arguments(i);
+      // A constant that the compiler may need is a whole number.
+      const bool is_real = type == "float" || type == "double";
+      const bool is_mutated =
+          initialiser(code_.is(i, "=") ? i + 1 : i, next, is_constant && !is_real);
       const bool is_count = type != "auto" && is_whole_number(type);
       if (is_mutated && is_count && code_.is(i, "=")) expressions_.mutate_scale(i + 1, next, true);
     }
-    scopes_.declare({.name = code_.at(name).text, .type = whole});
+    scopes_.declare({.name = code_.at(name).text,
+                     .type = whole,
+                     .initial = is_constant ? "" : initial_value(code_, i, next, whole)});
     name = next + 1;
     while (code_.is(name, "*")) ++name;
   }

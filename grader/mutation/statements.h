@@ -41,6 +41,9 @@ class StatementMutator {
   std::size_t branch(std::size_t first, std::size_t last);
   std::size_t loop(std::size_t first, std::size_t last);
   void loop_header(std::size_t open);
+  void reset_in_turns(std::size_t keyword, std::size_t body);
+  static std::string initial_value(const Code& code, std::size_t first, std::size_t last,
+                                   const std::string& type);
   bool declaration(std::size_t first, std::size_t end);
   void declarators(std::size_t name, std::size_t end, const std::string& type, bool is_constant);
   bool initialiser(std::size_t first, std::size_t last, bool is_constant);

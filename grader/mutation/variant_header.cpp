@@ -182,6 +182,48 @@ template <class A, class... More> ROOFLAB_BOTH A scaled(int first, A a, More... 
   }
   return scaled_by(chosen, 1, a, more...);
 }
+/// One of two values, or the other one.
+template <class A, class B> ROOFLAB_BOTH A either(int number, A a, B b) {
+  if constexpr (requires { static_cast<A>(b); }) {
+    if (is(number)) return static_cast<A>(b);
+  }
+  return a;
+}
+/// An operand that goes elsewhere: its factor is gone from here, and comes there.
+template <class A> ROOFLAB_BOTH A unless(int number, A a) {
+  if constexpr (std::is_arithmetic_v<A>) {
+    if (is(number)) return A(1);
+  }
+  return a;
+}
+template <class A, class B> ROOFLAB_BOTH A multiplied_if(int number, A a, B b) {
+  if constexpr (std::is_arithmetic_v<A> && std::is_arithmetic_v<B>) {
+    if (is(number)) return static_cast<A>(a * b);
+  }
+  return a;
+}
+template <class A, class B> ROOFLAB_BOTH A divided_if(int number, A a, B b) {
+  if constexpr (std::is_arithmetic_v<A> && std::is_arithmetic_v<B>) {
+    if (is(number) && b != B()) return static_cast<A>(a / b);
+  }
+  return a;
+}
+/// A variable that begins anew.
+template <class A> ROOFLAB_BOTH void make_new(A& a) {
+  if constexpr (std::is_array_v<A>) {
+    for (auto& each : a) make_new(each);
+  } else if constexpr (requires { a = A{}; }) {
+    a = A{};
+  }
+}
+template <class A> ROOFLAB_BOTH void renew(int number, A& a) {
+  if (is(number)) make_new(a);
+}
+template <class A, class B> ROOFLAB_BOTH void reset(int number, A& a, B b) {
+  if constexpr (requires { a = static_cast<A>(b); }) {
+    if (is(number)) a = static_cast<A>(b);
+  }
+}
 /// The step of a loop, for one block or for all of the grid.
 template <class A> ROOFLAB_BOTH A of_grid(int number, A step) {
 #ifdef __CUDA_ARCH__

@@ -53,7 +53,9 @@ struct RightResults {
   bool is_known() const { return !tensors.empty() || !results.empty(); }
 
   Tried judge(const VariantCall& call) {
-    Tried tried{.is_sound = call.is_sound, .most_blocks = call.most_blocks};
+    Tried tried{.is_sound = call.is_sound,
+                .failure = call.failure_code,
+                .most_blocks = call.most_blocks};
     if (!call.is_sound) return tried;
     if (!results.empty()) {
       judge_results(wrong_results(call.results, results), call.results, tried);

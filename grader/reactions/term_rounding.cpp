@@ -55,6 +55,8 @@ class CutSearch {
       const bool is_exact = divides(row, by, number);
       if (is_exact && is_wrong) return std::nullopt;
       if (!is_exact && !is_wrong) return std::nullopt;
+      // By 1 any quotient is exact: the result may be right since the divisor is 1.
+      if (row.parameters[by] == 1) continue;
       (row.proves ? (is_exact ? exact_proofs : proofs) : exact) += row.proves || is_exact ? 1 : 0;
       if (is_wrong) (row.got[result_] < row.expected[result_] ? smaller : larger) += 1;
     }

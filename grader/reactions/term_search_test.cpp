@@ -177,6 +177,22 @@ TEST(TermSearchTest, RoundingIsNamedWithTheQuotient) {
   EXPECT_THAT(law->message, HasSubstr("right only where m is a multiple of k, and too small"));
 }
 
+TEST(TermSearchTest, AQuotientByOneProvesNothingOfItsRounding) {
+  // Wrong in some way wherever there are several groups, which dilation is never a multiple of.
+  std::vector<TermSample> samples;
+  for (const std::int64_t dilation : {1, 5, 7, 11, 13, 17, 19, 23}) {
+    for (const std::int64_t groups : {2, 1, 3, 4}) {
+      const std::int64_t right = 1200 * dilation + 640;
+      const std::int64_t lacks = groups == 1 ? 0 : 1 + (7 * dilation * dilation + groups) % 97;
+      samples.push_back({Values{{"dilation", dilation}, {"groups", groups}},
+                         Values{{"bytes", right - lacks}}, Values{{"bytes", right}},
+                         dilation > 11});
+    }
+  }
+  const auto law = find_law(samples, [](const Values&) { return std::nullopt; });
+  EXPECT_THAT(law ? law->message : "", Not(HasSubstr("is a multiple of")));
+}
+
 TEST(TermSearchTest, AnIntThatOverflowsIsNamed) {
   const Function right = of_gemm([](auto m, auto n, auto k, auto) { return 8 * m * n * k; });
   const Function wrong = of_gemm([](auto m, auto n, auto k, auto) {

@@ -15,30 +15,41 @@ namespace {
 constexpr std::size_t kTrials = 6;
 constexpr std::uint64_t kSigns = 0x8000800080008000;
 
-std::uint64_t value_of(const Warp& warp, const SlotRange& slot, unsigned lane) {
+/// What each lane has in a slot.
+LaneBits values_of(const Warp& warp, const SlotRange& slot) {
+  LaneBits values;
   const std::byte* const at = warp.regs + slot.offset;
   if (slot.bytes == slot_bytes(SlotKind::predicate)) {
     std::uint32_t mask = 0;
     std::memcpy(&mask, at, sizeof(mask));
-    return mask >> lane & 1U;
+    for (unsigned lane = 0; lane < kWarpSize; ++lane) values[lane] = mask >> lane & 1U;
+  } else if (slot.bytes == slot_bytes(SlotKind::word)) {
+    std::array<std::uint32_t, kWarpSize> words;
+    std::memcpy(words.data(), at, sizeof(words));
+    std::ranges::copy(words, values.begin());
+  } else {
+    std::memcpy(values.data(), at, sizeof(values));
   }
-  const std::size_t size = slot.bytes / kWarpSize;
-  std::uint64_t value = 0;
-  std::memcpy(&value, at + lane * size, size);
-  return value;
+  return values;
 }
 
-void set_value(Warp& warp, const SlotRange& slot, unsigned lane, std::uint64_t value) {
+void set_values(Warp& warp, const SlotRange& slot, const LaneBits& values) {
   std::byte* const at = warp.regs + slot.offset;
   if (slot.bytes == slot_bytes(SlotKind::predicate)) {
     std::uint32_t mask = 0;
-    std::memcpy(&mask, at, sizeof(mask));
-    mask = (mask & ~(1U << lane)) | (static_cast<std::uint32_t>(value & 1U) << lane);
+    for (unsigned lane = 0; lane < kWarpSize; ++lane) {
+      mask |= static_cast<std::uint32_t>(values[lane] & 1U) << lane;
+    }
     std::memcpy(at, &mask, sizeof(mask));
-    return;
+  } else if (slot.bytes == slot_bytes(SlotKind::word)) {
+    std::array<std::uint32_t, kWarpSize> words;
+    for (unsigned lane = 0; lane < kWarpSize; ++lane) {
+      words[lane] = static_cast<std::uint32_t>(values[lane]);
+    }
+    std::memcpy(at, words.data(), sizeof(words));
+  } else {
+    std::memcpy(at, values.data(), sizeof(values));
   }
-  const std::size_t size = slot.bytes / kWarpSize;
-  std::memcpy(at + lane * size, &value, size);
 }
 
 /// Some numbers without a pattern.
@@ -121,19 +132,60 @@ class KeptSlots {
   KeptSlots& operator=(const KeptSlots&) = delete;
 
   void keep(const SlotRange& slot) {
-    const std::byte* const first = warp_.regs + slot.offset;
-    kept_.emplace_back(slot, std::vector<std::byte>(first, first + slot.bytes));
+    Kept& kept = kept_.emplace_back();
+    kept.slot = slot;
+    std::memcpy(kept.bytes.data(), warp_.regs + slot.offset, slot.bytes);
   }
   void restore() const {
-    for (const auto& [slot, bytes] : kept_) {
-      std::memcpy(warp_.regs + slot.offset, bytes.data(), bytes.size());
+    for (const Kept& kept : kept_) {
+      std::memcpy(warp_.regs + kept.slot.offset, kept.bytes.data(), kept.slot.bytes);
     }
   }
 
  private:
+  struct Kept {
+    SlotRange slot;
+    std::array<std::byte, slot_bytes(SlotKind::pair)> bytes;
+  };
   Warp& warp_;
   std::uint32_t mask_;
-  std::vector<std::pair<SlotRange, std::vector<std::byte>>> kept_;
+  std::vector<Kept> kept_;
+};
+
+/// A register with undefined bits, to be given other values in these.
+struct Operand {
+  SlotRange slot;
+  LaneBits defined{}, undefined{};
+
+  /// @param lanes in which these bits are undefined
+  Operand(const Warp& warp, const SlotRange& of, std::uint32_t lanes, const LaneBits& bits)
+      : slot(of), defined(values_of(warp, of)) {
+    each_lane(lanes, [&](unsigned lane) {
+      undefined[lane] = bits[lane];
+      defined[lane] &= ~bits[lane];
+    });
+  }
+  void set(Warp& warp, std::uint64_t values) const {
+    LaneBits now;
+    for (unsigned lane = 0; lane < kWarpSize; ++lane) {
+      now[lane] = defined[lane] | (values & undefined[lane]);
+    }
+    set_values(warp, slot, now);
+  }
+};
+
+/// What a result was in the first trial, and which bits were ever different.
+struct Result {
+  SlotRange slot;
+  LaneBits first{}, different{};
+
+  /// @param zeros_are_alike whatever their signs
+  void compare(const LaneBits& now, bool zeros_are_alike) {
+    for (unsigned lane = 0; lane < kWarpSize; ++lane) {
+      const bool both_zero = zeros_are_alike && ((now[lane] | first[lane]) & ~kSigns) == 0;
+      different[lane] |= both_zero ? 0 : now[lane] ^ first[lane];
+    }
+  }
 };
 
 }  // namespace
@@ -163,37 +215,33 @@ std::vector<LaneBits> ResultTrials::run(const Lowered* in, Warp& warp, std::uint
   const auto slot_of = [&](std::uint32_t reg) { return kernel_.registers[reg].slot; };
 
   KeptSlots kept(warp);
-  for (const std::uint32_t reg : operands) kept.keep(slot_of(reg));
-  for (const std::uint32_t reg : info.writes) kept.keep(slot_of(reg));
+  std::vector<Operand> tried;
+  for (const std::uint32_t reg : operands) {
+    tried.emplace_back(warp, slot_of(reg), values_.lanes(reg), values_.bits(reg));
+  }
+  std::vector<Result> results;
+  for (const std::uint32_t reg : info.writes) results.push_back({.slot = slot_of(reg)});
+  for (const Operand& one : tried) kept.keep(one.slot);
+  for (const Result& result : results) kept.keep(result.slot);
   warp.mask = lanes;
   const Handler handler = in->guarded != nullptr ? in->guarded : in->run;
-  std::vector<LaneBits> first(info.writes.size()), different(info.writes.size());
   for (std::size_t trial = 0; trial < kTrials; ++trial) {
-    for (std::size_t i = 0; i < operands.size(); ++i) {
-      const SlotRange slot = slot_of(operands[i]);
-      const LaneBits& bits = values_.bits(operands[i]);
-      each_lane(values_.lanes(operands[i]), [&](unsigned lane) {
-        const std::uint64_t value = value_of(warp, slot, lane) & ~bits[lane];
-        set_value(warp, slot, lane, value | (pattern(kind, trial, i) & bits[lane]));
-      });
-    }
+    for (std::size_t i = 0; i < tried.size(); ++i) tried[i].set(warp, pattern(kind, trial, i));
     handler(in, warp);
-    for (std::size_t i = 0; i < info.writes.size(); ++i) {
-      const SlotRange slot = slot_of(info.writes[i]);
-      each_lane(lanes, [&](unsigned lane) {
-        const std::uint64_t value = value_of(warp, slot, lane);
-        if (trial == 0) first[i][lane] = value;
-        const bool both_zero = kind != Values::bits && ((value | first[i][lane]) & ~kSigns) == 0;
-        if (!both_zero) different[i][lane] |= value ^ first[i][lane];
-      });
+    for (Result& result : results) {
+      const LaneBits now = values_of(warp, result.slot);
+      if (trial == 0) result.first = now;
+      result.compare(now, kind != Values::bits);
     }
     kept.restore();
   }
-  for (std::size_t i = 0; i < different.size(); ++i) {
-    const std::uint64_t all = all_bits(slot_of(info.writes[i]));
-    for (std::uint64_t& bits : different[i]) {
-      bits = widened(info, moves_bits(info, spelling), bits) & all;
-    }
+  const bool moves = moves_bits(info, spelling);
+  std::vector<LaneBits> different(results.size());
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    const std::uint64_t all = all_bits(results[i].slot);
+    each_lane(lanes, [&](unsigned lane) {
+      different[i][lane] = widened(info, moves, results[i].different[lane]) & all;
+    });
   }
   return different;
 }

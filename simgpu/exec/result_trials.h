@@ -27,6 +27,9 @@ std::uint64_t all_bits(const SlotRange& slot);
 /// nothing. Registers are left as they were.
 class ResultTrials {
  public:
+  /// What finding out takes, in instructions (WorkBudget).
+  static constexpr std::uint64_t kWork = 64;
+
   ResultTrials(const LoweredKernel& kernel, const UndefinedValues& values)
       : kernel_(kernel), values_(values) {}
 

@@ -8,6 +8,7 @@
 #include "simgpu/exec/lanes.h"
 #include "simgpu/exec/opcodes/opcode.h"
 #include "simgpu/exec/result_trials.h"
+#include "simgpu/exec/thread_block.h"
 #include "simgpu/exec/unwritten_registers.h"
 
 namespace simgpu {
@@ -84,6 +85,7 @@ void ValueFollower::compute(const Lowered* in, Warp& warp, std::uint32_t lanes) 
     if (is_undefined && !std::ranges::count(operands, reg)) operands.push_back(reg);
   }
   if (operands.empty()) return define_results(info, lanes);
+  warp.block->budget.spend(ResultTrials::kWork, warp, in);
   const std::vector<LaneBits> results =
       ResultTrials(kernel_, values_).run(in, warp, lanes, operands);
   const bool moves = moves_bits(info, kernel_.spellings[in->index]);

@@ -1,0 +1,20 @@
+#include "mlp.h"
+
+#include "gated_product.h"
+#include "toolkit/linear.h"
+
+template <typename T>
+void gated_mlp(const MlpContext& context, const T* x, const T* gate_proj, const T* up_proj,
+               const T* down_proj, T* out, const MlpShape& shape) {
+  rooflab::Workspace::Scope give_back(context.workspace);
+  T* product =
+      context.workspace.take<T>(static_cast<size_t>(shape.tokens) * shape.intermediate);
+  gated_decode(x, gate_proj, up_proj, product, shape, context.stream);
+  rooflab::linear(context.cublas, product, down_proj, out, shape.tokens, shape.intermediate,
+                  shape.hidden, context.stream);
+}
+
+template void gated_mlp(const MlpContext&, const float*, const float*, const float*, const float*,
+                        float*, const MlpShape&);
+template void gated_mlp(const MlpContext&, const __half*, const __half*, const __half*,
+                        const __half*, __half*, const MlpShape&);

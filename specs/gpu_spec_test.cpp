@@ -99,14 +99,14 @@ TEST(GpuSpecTest, EverySpecificationLoadsAndCitesItsNumbers) {
 }
 
 TEST(GpuSpecTest, TensorRatesAreDenseMultiplesOfTheCudaCoreRate) {
-  // A sparse figure slipped in would double the ratio: dense fp16 tensor rates are 4 to 16 times
-  // fp32.
+  // A sparse figure slipped in would double the ratio: dense fp16 tensor rates are 2 to 16 times
+  // fp32, and up to 32 times where capability 10 has its tensor memory.
   for (const std::string& id : list(gpus())) {
     SCOPED_TRACE(id);
     const GpuSpec gpu = find(gpus(), id);
     const double ratio = gpu.peak_flops.at("fp16_tensor") / gpu.peak_flops.at("fp32");
     EXPECT_GE(ratio, 1.9);
-    EXPECT_LE(ratio, 16.5);
+    EXPECT_LE(ratio, gpu.compute_capability_major == 10 ? 33 : 16.5);
     if (gpu.peak_flops.contains("tf32_tensor")) {
       EXPECT_NEAR(gpu.peak_flops.at("fp16_tensor") / gpu.peak_flops.at("tf32_tensor"), 2.0, 0.01);
     }

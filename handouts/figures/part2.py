@@ -11,7 +11,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 
 BYTES_PER_FLOAT = 4
-ORDER = ["t4", "a10", "a6000", "rtx4090", "l40s", "a100", "a100-80gb-sxm", "h100-pcie", "h100-sxm", "h200"]
+ORDER = ["t4", "a10", "a6000", "rtx4090", "l40s", "rtx5090", "a100", "a100-80gb-sxm", "h100-pcie", "h100-sxm", "h200",
+         "b200"]
 
 
 def gpu_file(name):

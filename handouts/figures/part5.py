@@ -34,7 +34,7 @@ def longest_sequence(memory_bytes, heads, head_dim, bytes_per_element, with_scor
 
 def longest_table():
     lines = ["| GPU | memory | longest sequence in three steps | with flash attention |", "|---|---|---|---|"]
-    for name in ("t4", "rtx4090", "a100", "h100-sxm", "h200"):
+    for name in ("t4", "rtx4090", "rtx5090", "a100", "h100-sxm", "h200", "b200"):
         spec = gpu(name)
         memory = spec["memory"]["dram_gib"]
         lengths = [longest_sequence(memory * 2**30, 16, 64, 2, with_scores) for with_scores in (True, False)]

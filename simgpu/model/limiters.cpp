@@ -66,7 +66,8 @@ double peak(const gpu_spec::GpuSpec& gpu, std::string_view type) {
 /// emulated on its CUDA cores. Data sheets give integers of 8 bits twice the rate of fp16, and fp64
 /// twice that of the CUDA cores on GPUs that have fp64 tensor cores at all; smaller integers count
 /// as those of 8 bits. The fp64 shape that PTX of capability 8.0 has, m8n8k4, is as slow as the
-/// CUDA cores on 9.0 (0.25 a cycle and SM, measured on an H200).
+/// CUDA cores on 9.0 (0.25 a cycle and SM, measured on an H200); the data sheet of 10.0 gives fp64
+/// no more at all.
 double tensor_rate(const gpu_spec::GpuSpec& gpu, ptx::Type type) {
   if (type == ptx::Type::s8) return 2 * gpu.mma_share * peak(gpu, "fp16_tensor");
   if (type == ptx::Type::f64) {
@@ -100,7 +101,8 @@ double bf16_instructions(const Work& work) {
 
 bool has_16_load_store_units(const gpu_spec::GpuSpec& gpu) {
   return (gpu.compute_capability_major == 7 && gpu.compute_capability_minor == 5) ||
-         (gpu.compute_capability_major == 8 && gpu.compute_capability_minor != 0);
+         (gpu.compute_capability_major == 8 && gpu.compute_capability_minor != 0) ||
+         gpu.compute_capability_major == 12;
 }
 
 }  // namespace

@@ -63,6 +63,14 @@ TEST(OccupancyTest, EachLimitOfAnSm) {
             OccupancyLimiter::shared_memory},  // 2 x 49 of 100 KiB
            {"h100-sxm", shape(256, 32, 48 * 1024), 4,
             OccupancyLimiter::shared_memory},  // 4 x 49 of 228 KiB
+           {"rtx5090", shape(32, 16), 24, OccupancyLimiter::blocks},
+           {"rtx5090", shape(1024, 32), 1, OccupancyLimiter::warps},
+           {"rtx5090", shape(256, 32, 48 * 1024), 2,
+            OccupancyLimiter::shared_memory},  // 2 x 49 of 100 KiB
+           {"b200", shape(32, 16), 32, OccupancyLimiter::blocks},
+           {"b200", shape(1024, 32), 2, OccupancyLimiter::warps},
+           {"b200", shape(256, 32, 48 * 1024), 4,
+            OccupancyLimiter::shared_memory},  // 4 x 49 of 228 KiB
            {"a100", shape(256, 255), 1, OccupancyLimiter::registers},
            {"a100", shape(33, 32), 32, OccupancyLimiter::warps},
        }) {

@@ -352,7 +352,9 @@ TEST(SimgpuRun, GivesBlocksTheSharedMemoryOfTheirGpu) {
   for (const auto& [gpu, bytes] : {std::pair{"a100", 163 * 1024},
                                    {"a10", 99 * 1024},
                                    {"rtx4090", 99 * 1024},
-                                   {"h100-sxm", 227 * 1024}}) {
+                                   {"rtx5090", 99 * 1024},
+                                   {"h100-sxm", 227 * 1024},
+                                   {"b200", 227 * 1024}}) {
     const ProgramRun run = simulate("shared_memory", "--gpu " + std::string(gpu));
     EXPECT_EQ(run.exit_code, 0) << gpu << ": " << run.output;
     EXPECT_THAT(run.output, HasSubstr(std::to_string(bytes) + " bytes of shared memory are right"));

@@ -65,9 +65,9 @@ double anchor_weight(const Instruction& instruction, const LineCount& line) {
   if (line.is_sequence) return 0;
   switch (line.cls) {
     case InstructionClass::fp32:
-      return is_any_of(name, {"FFMA", "FADD", "FMUL"}) ? kLikely
-             : is_any_of(name, {"FMNMX", "FSETP"})     ? kPossible
-                                                       : 0;
+      return is_any_of(name, {"FFMA", "FADD", "FMUL"})       ? kLikely
+             : is_any_of(name, {"FMNMX", "FMNMX3", "FSETP"}) ? kPossible
+                                                             : 0;
     case InstructionClass::fp64:
       return is_any_of(name, {"DFMA", "DADD", "DMUL"}) ? kLikely : 0;
     case InstructionClass::fp16:
@@ -79,8 +79,8 @@ double anchor_weight(const Instruction& instruction, const LineCount& line) {
     case InstructionClass::generic_access:
       return is_any_of(name, {"LDG", "LDS", "LD"}) ? weight_of_load(instruction, line) : 0;
     case InstructionClass::integer:
-      return is_any_of(name, {"ISETP", "IADD3", "IMAD", "LOP3", "SHF", "LEA", "PRMT", "IMNMX",
-                              "VIADD", "VIMNMX", "SEL"})
+      return is_any_of(name, {"ISETP", "IADD3", "IADD", "IMAD", "LOP3", "SHF", "LEA", "PRMT",
+                              "IMNMX", "VIADD", "VIMNMX", "SEL"})
                  ? kPossible
                  : 0;
     default:

@@ -12,6 +12,8 @@ constexpr unsigned kNumberBits = 9, kFormBits = 3;
 // Forms of operands: all registers, the last or the one before it a literal.
 constexpr unsigned kOnlyRegisters = 1, kLiteralLast = 2, kLiteralBeforeLast = 4;
 constexpr unsigned kFirstWithShortJumps = 90;
+// From here on the high bits of BSSY tell how lanes meet again (RECONVERGENT, RELIABLE).
+constexpr unsigned kFirstWithKindsOfScopes = 100;
 constexpr unsigned kCollectiveBit = 9;  // in WARPSYNC's form: 0x348 has a target, 0x948 has none
 
 constexpr std::uint64_t bits(std::uint64_t word, unsigned first, unsigned count) {
@@ -35,12 +37,13 @@ void take_registers(Word word, std::string_view fields, Instruction& instruction
     instruction.reads.at(operand++) = static_cast<std::uint8_t>(number);
   };
   for (const char field : fields) {
-    if (field == 'd') instruction.writes = static_cast<std::uint8_t>(bits(word.low, 16, 8));
+    if (field == 'd' || (field == 'o' && only_registers))
+      instruction.writes = static_cast<std::uint8_t>(bits(word.low, 16, 8));
     if (field == 'a' || (field == 'r' && only_registers)) read(bits(word.low, 24, 8));
     const bool is_lane = field == 'l' && (only_registers || form == kLiteralLast);
     if (field == 's' || is_lane || (field == 'b' && only_registers)) read(bits(word.low, 32, 8));
     const bool is_mask = field == 'm' && (only_registers || form == kLiteralBeforeLast);
-    if (field == 'c' || is_mask) read(bits(word.high, 0, 8));
+    if (field == 'c' || is_mask || (field == 'e' && only_registers)) read(bits(word.high, 0, 8));
   }
 }
 
@@ -106,30 +109,38 @@ std::int64_t distance(Word word, bool is_short) {
   return sign_extended(value, width) * kUnit;
 }
 
-/// A jump may have a second condition, or depend on whether lanes part (BRA.DIV, BRA.CONV).
+/// How far the end of a scope lies from the end of its BSSY, in bytes.
+std::int64_t length_of_scope(Word word, unsigned capability) {
+  if (capability < kFirstWithKindsOfScopes) return distance(word, false);
+  return distance({.low = word.low, .high = 0}, false);
+}
+
+/// A jump may have a second condition, be of a whole warp's predicate (BRA.U), or depend on whether
+/// lanes part (BRA.DIV, BRA.CONV).
 bool has_further_condition(Word word) {
-  constexpr std::uint64_t kAlways = 7;
+  constexpr std::uint64_t kAlways = 7, kOfWarp = 2;
+  if (bits(word.low, kNumberBits, kFormBits) == kOfWarp && bits(word.low, 24, 4) != kAlways)
+    return true;
   return bits(word.high, 23, 4) != kAlways || bits(word.low, 32, 2) > 1;
 }
 
 void take_flow(Word word, const Opcode& opcode, unsigned capability, Instruction& instruction) {
   const bool is_short = capability >= kFirstWithShortJumps;
-  const auto to = [&](bool of_short_form) {
-    return instruction.address + kInstructionBytes +
-           static_cast<std::uint64_t>(distance(word, of_short_form));
+  const auto at = [&](std::int64_t bytes) {
+    return instruction.address + kInstructionBytes + static_cast<std::uint64_t>(bytes);
   };
   instruction.flow = opcode.flow;
   instruction.is_conditional = !instruction.predicate.is_always();
   switch (opcode.flow) {
     case Flow::branch:
       instruction.is_conditional |= has_further_condition(word);
-      instruction.target = to(is_short);
+      instruction.target = at(distance(word, is_short));
       return;
     case Flow::call:
-      instruction.target = to(is_short);
+      instruction.target = at(distance(word, is_short));
       return;
     case Flow::scope:
-      instruction.target = to(false);
+      instruction.target = at(length_of_scope(word, capability));
       instruction.convergence_barrier = static_cast<unsigned>(bits(word.low, 16, 4));
       return;
     case Flow::reconverge:
@@ -137,7 +148,7 @@ void take_flow(Word word, const Opcode& opcode, unsigned capability, Instruction
       return;
     case Flow::collective:
       if (bits(word.low, kCollectiveBit, kFormBits) == kOnlyRegisters && is_short)
-        instruction.target = to(true);
+        instruction.target = at(distance(word, true));
       else
         instruction.flow = Flow::next;
       return;
@@ -154,7 +165,8 @@ Instruction decode(Word word, unsigned capability, std::uint64_t address) {
                           .predicate = {.index = static_cast<unsigned>(bits(word.low, 12, 3)),
                                         .negated = bits(word.low, 15, 1) != 0},
                           .control = control_of(word.high)};
-  const Opcode* const opcode = find_opcode(static_cast<unsigned>(bits(word.low, 0, kNumberBits)));
+  const Opcode* const opcode =
+      find_opcode(static_cast<unsigned>(bits(word.low, 0, kNumberBits)), capability);
   if (opcode == nullptr) return instruction;
   instruction.name = opcode->name;
   instruction.cls = opcode->cls;

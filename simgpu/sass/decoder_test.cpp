@@ -89,12 +89,45 @@ TEST(Decoder, TakesAJumpOfLanesThatPartForAConditionalOne) {
   EXPECT_TRUE(decode({0x0000000000288947, 0x000fea0000800000}, 90, 0x670).is_conditional);
 }
 
+TEST(Decoder, TakesAJumpByTheWarpsPredicateForAConditionalOne) {
+  // BRA.U !UP0, `(.L_x_102)
+  const Instruction jump = decode({0x0000005108b07547, 0x000fea000b800000}, 120, 0x100);
+  EXPECT_TRUE(jump.predicate.is_always());
+  EXPECT_TRUE(jump.is_conditional);
+}
+
 TEST(Decoder, KnowsWhereLanesMeetAgain) {
   // BSSY B1, `(.L_x_0)
   const Instruction scope = decode({0x00000a4000017945, 0x000fe20003800000}, 80, 0x30);
   EXPECT_EQ(scope.flow, Flow::scope);
   EXPECT_EQ(scope.convergence_barrier, 1U);
   EXPECT_EQ(scope.target, 0x40U + 0xa40U);
+}
+
+TEST(Decoder, KnowsWhereLanesOfBlackwellMeetAgain) {
+  // BSSY.RECONVERGENT B0, at 0x30, over 0x2c0 bytes; BSSY.RELIABLE B0, over 0xc50 bytes
+  const Instruction scope = decode({0x000002c000007945, 0x000fe60003800200}, 100, 0x30);
+  EXPECT_EQ(scope.flow, Flow::scope);
+  EXPECT_EQ(scope.target, 0x40U + 0x2c0U);
+  EXPECT_EQ(decode({0x00000c5000007945, 0x000fe20003800100}, 120, 0x30).target, 0x40U + 0xc50U);
+}
+
+TEST(Decoder, ReadsANumberAsItsArchitectureDoes) {
+  // IADD.64 R2, R2, R4; what was HFMA2 before
+  const Instruction sum = decode({0x0000000402027235, 0x000fcc00078e0200}, 120, 0);
+  EXPECT_EQ(sum.name, "IADD");
+  EXPECT_EQ(sum.cls, InstructionClass::integer);
+  EXPECT_EQ(sum.writes, 2U);
+  EXPECT_THAT(registers_read(sum), ElementsAre(2, 4));
+  EXPECT_EQ(decode({0x0000000402027235, 0x000fcc00078e0200}, 90, 0).name, "HFMA2");
+}
+
+TEST(Decoder, ATellingPredicateIsNoRegisterWritten) {
+  // ATOMS.CAST.SPIN P0, [R5], R8, R9; the same of an sm_90, which writes R3
+  const Instruction exchange = decode({0x000000080500758d, 0x000e240001800009}, 100, 0);
+  EXPECT_EQ(exchange.writes, Instruction::kNoRegister);
+  EXPECT_THAT(registers_read(exchange), ElementsAre(5, 8, 9));
+  EXPECT_EQ(decode({0x000000020003738d, 0x000e240001800003}, 90, 0).writes, 3U);
 }
 
 TEST(Decoder, LeavesAnUnknownOpcodeWithoutAName) {

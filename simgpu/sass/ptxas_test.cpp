@@ -123,7 +123,8 @@ TEST_P(Ptxas, MakesCodeThatIsAlignedWithItsPtx) {
   EXPECT_NEAR(threads["BAR"], 32, 0.01);
 }
 
-INSTANTIATE_TEST_SUITE_P(Architectures, Ptxas, ::testing::Values(75U, 80U, 86U, 89U, 90U));
+INSTANTIATE_TEST_SUITE_P(Architectures, Ptxas,
+                         ::testing::Values(75U, 80U, 86U, 89U, 90U, 100U, 120U));
 
 }  // namespace
 }  // namespace simgpu::sass

@@ -63,7 +63,7 @@ void check_code(std::span<const std::byte> bytes, unsigned capability) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   constexpr std::size_t kMostBytes = 4096;
   const std::span bytes(reinterpret_cast<const std::byte*>(data), std::min(size, kMostBytes));
-  for (const unsigned capability : {80U, 90U}) check_code(bytes, capability);
+  for (const unsigned capability : {80U, 90U, 100U}) check_code(bytes, capability);
   try {
     simgpu::sass::read_code({reinterpret_cast<const std::byte*>(data), size}, 80);
   } catch (

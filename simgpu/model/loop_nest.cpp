@@ -28,12 +28,30 @@ struct Node {
   std::vector<Stretch> code;
   double times = 0;  // by a warp
   bool waits = false;
+  /// It ends in a branch whose other way nobody took: what follows cannot start before it is known
+  /// which way that is.
+  bool ends_in_check = false;
   Nodes successors, predecessors;
 };
 
 bool waits_for_copies(const InstructionInfo& info) {
   return info.async_step == AsyncStep::wait || info.async_step == AsyncStep::wait_all ||
          info.async_step == AsyncStep::wait_phase;
+}
+
+/// A branch of up to so many instructions is taken for one with predicates.
+constexpr std::size_t kMostPredicated = 16;
+
+/// Whether a block that nobody executed is no more than a few results that the assembler selects.
+bool is_selected(std::span<const InstructionInfo> program, std::size_t first) {
+  if (first >= program.size()) return false;
+  const std::size_t last = end_of_block(program, first);
+  const auto block = program.subspan(first, last - first);
+  const bool goes_on = program[first].leads_to.size() == 1;
+  return goes_on && block.size() <= kMostPredicated &&
+         std::ranges::all_of(block, [](const InstructionInfo& info) {
+           return only_computes(info.cls) || info.cls == InstructionClass::control;
+         });
 }
 
 /// The basic blocks that were executed, and how they lead to each other.
@@ -57,7 +75,10 @@ std::vector<Node> executed_blocks(std::span<const InstructionInfo> program,
   for (std::uint32_t from = 0; from < nodes.size(); ++from) {
     for (const std::uint32_t target : program[nodes[from].code.front().first].leads_to) {
       const std::uint32_t to = target < program.size() ? node_of[target] : kNone;
-      if (to == kNone) continue;
+      if (to == kNone) {
+        if (!is_selected(program, target)) nodes[from].ends_in_check = true;
+        continue;
+      }
       nodes[from].successors.push_back(to);
       nodes[to].predecessors.push_back(from);
     }
@@ -81,8 +102,6 @@ class Joiner {
   }
 
  private:
-  /// A branch of up to so many instructions is taken for one with predicates.
-  static constexpr std::size_t kMostPredicated = 16;
   static constexpr double kSameTimes = 0.99;
 
   bool has_one(const Nodes& nodes) const { return nodes.size() == 1; }
@@ -90,7 +109,7 @@ class Joiner {
   /// What follows alone, and follows nothing else.
   bool join_next(std::uint32_t head) {
     Node& node = nodes_[head];
-    if (!has_one(node.successors)) return false;
+    if (!has_one(node.successors) || node.ends_in_check) return false;
     const std::uint32_t next = node.successors.front();
     if (next == 0 || next == head || !has_one(nodes_[next].predecessors)) return false;
     const double share = nodes_[next].times / node.times;
@@ -127,7 +146,7 @@ class Joiner {
     const Node& node = nodes_[arm];
     return arm != head && arm != 0 && has_one(node.predecessors) && has_one(node.successors) &&
            node.successors.front() != head && node.successors.front() != arm &&
-           length_of(node) <= kMostPredicated;
+           !node.ends_in_check && length_of(node) <= kMostPredicated;
   }
 
   static std::size_t length_of(const Node& node) {
@@ -154,6 +173,7 @@ class Joiner {
       node.code.push_back(stretch);
     }
     node.waits = node.waits || nodes_[next].waits;
+    node.ends_in_check = nodes_[next].ends_in_check;
   }
 
   std::vector<Node>& nodes_;

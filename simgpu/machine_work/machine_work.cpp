@@ -66,6 +66,7 @@ class Translation {
 
   MachineWork run() {
     count_copies();
+    look_for_ghosts();
     place_blocks();
     for (std::size_t i = 0; i < code_.blocks.size(); ++i) add_block(i);
     work_.counters = launch_.counters;
@@ -115,6 +116,50 @@ class Translation {
     }
   }
 
+  /// Loads of PTX that have no machine code, because their values do not matter or because ptxas
+  /// has merged them: what they fetch is fetched by those that find it in L1, of which those come
+  /// first that look for it just behind.
+  void look_for_ghosts() {
+    double fetched = 0, found = 0, found_behind = 0;
+    for (const auto& [number, line] : lines_) {
+      for (const std::size_t pc : line.pcs) {
+        const bool is_load = launch_.program[pc].cls == InstructionClass::global_load &&
+                             pc < launch_.accesses.size() && pc < launch_.loads.size();
+        if (!is_load) continue;
+        const AccessCounts& own = launch_.accesses[pc];
+        const double hits = as_number(std::min(own.l1_hits, own.sectors));
+        if (line.machine == 0) {
+          fetched += as_number(own.sectors) - hits;
+          ghosts_.add_times(launch_.loads[pc], 1);
+        } else {
+          found += hits;
+          found_behind += hits * recent_share(launch_.loads[pc]);
+        }
+      }
+    }
+    ghosts_are_recent_ = 2 * found_behind > fetched;
+    const double by_those = ghosts_are_recent_ ? found_behind : found;
+    fetched_by_ghosts_ = by_those > 0 ? std::min(1.0, fetched / by_those) : 0;
+  }
+
+  static double recent_share(const LoadCounts& loads) {
+    return loads.requests == 0 ? 0 : as_number(loads.of_recent) / as_number(loads.requests);
+  }
+
+  /// What a load's requests are without the ghosts: some that L1 had go on, as those of the ghosts.
+  LoadCounts without_ghosts(LoadCounts loads) const {
+    if (fetched_by_ghosts_ == 0 || ghosts_.beyond_l1 == 0) return loads;
+    const double share = fetched_by_ghosts_ * (ghosts_are_recent_ ? recent_share(loads) : 1);
+    const double more =
+        share * as_number(loads.requests - std::min(loads.requests, loads.beyond_l1));
+    const double each = more / as_number(ghosts_.beyond_l1);
+    loads.beyond_l1 += whole(more);
+    loads.at_l2 += whole(each * as_number(ghosts_.at_l2));
+    loads.from_dram += whole(each * as_number(ghosts_.from_dram));
+    loads.of_recent = whole((1 - share) * as_number(loads.of_recent));
+    return loads;
+  }
+
   bool has_groups(const sass::BasicBlock& block) const {
     return std::any_of(code_.code.instructions.begin() + block.first,
                        code_.code.instructions.begin() + block.last,
@@ -159,6 +204,7 @@ class Translation {
         for (const std::size_t pc : line->pcs) {
           if (pc < launch_.loads.size()) loads.add_times(launch_.loads[pc], 1);
         }
+        if (info.cls == InstructionClass::global_load) loads = without_ghosts(loads);
       }
     }
     work_.program.push_back(std::move(info));
@@ -303,7 +349,10 @@ class Translation {
   std::unordered_map<std::uint32_t, Line> lines_;
   std::vector<std::uint32_t> first_;  ///< instruction of each block
   std::uint32_t size_ = 0;
-  std::uint32_t pc_ = 0;  ///< of the PTX, of the instruction that was added last
+  LoadCounts ghosts_;  ///< of all loads without machine code
+  bool ghosts_are_recent_ = false;
+  double fetched_by_ghosts_ = 0;  ///< share of the sectors that others find in L1
+  std::uint32_t pc_ = 0;          ///< of the PTX, of the instruction that was added last
   bool uses_groups_ = false;
   MachineWork work_;
 };

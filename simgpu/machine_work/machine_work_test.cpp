@@ -100,6 +100,31 @@ TEST(MachineWork, LoadsThatStayApartAskAsThePtxDoes) {
   EXPECT_EQ(work.counters, ptx.counters);
 }
 
+TEST(MachineWork, WhatALoadWithoutMachineCodeFetchesIsFetchedByTheOneThatFindsIt) {
+  Ptx ptx;
+  // The first load fetches; the second asks for the same behind it, and a third for something that
+  // has been in L1 for long.
+  for (int i = 0; i < 3; ++i) {
+    ptx.add(InstructionClass::global_load, 4);
+    ptx.accesses.back() = {
+        .requests = kWarps, .sectors = 4 * kWarps, .l1_hits = i == 0 ? 0 : 4 * kWarps};
+  }
+  ptx.loads.resize(ptx.program.size());
+  ptx.loads[0] = {.requests = kWarps, .beyond_l1 = kWarps, .at_l2 = kWarps, .from_dram = kWarps};
+  ptx.loads[1] = {.requests = kWarps, .of_recent = kWarps};
+  ptx.loads[2] = {.requests = kWarps};
+  const auto load = [](sass::testing::CodeText& code, std::uint32_t line) {
+    code.add("LDG", InstructionClass::global_load, line);
+  };
+  sass::testing::CodeText without, whole;
+  load(without, 2), load(without, 3);
+  for (std::uint32_t line = 1; line <= 3; ++line) load(whole, line);
+  const MachineWork work = ptx.in(without);
+  EXPECT_EQ(work.loads.at(0), ptx.loads[0]);
+  EXPECT_EQ(work.loads.at(1), ptx.loads[2]);
+  EXPECT_EQ(ptx.in(whole).loads.at(1), ptx.loads[1]) << "there is a load that fetches";
+}
+
 TEST(MachineWork, AJumpAndItsBlocksLeadWhereTheCodeDoes) {
   Ptx ptx;
   ptx.add(InstructionClass::integer).add(InstructionClass::control).add(InstructionClass::integer);

@@ -293,13 +293,14 @@ Problem problem_of(const ThreadFlow& flow, const std::vector<Anchor>& anchors, d
   return problem;
 }
 
-/// A function that is not in the kernel, such as what ends it where an assertion fails: nothing is
-/// known of its code, so that nobody may have called it.
-bool calls_others(const KernelCode& code, const std::vector<BasicBlock>& blocks,
-                  const PtxCounts& counts) {
+/// Whether something was executed that leads where nothing is known of the code: to a function that
+/// is not in the kernel, such as what ends it where an assertion fails, or to an address in a
+/// register.
+bool executes(Flow flow, const KernelCode& code, const std::vector<BasicBlock>& blocks,
+              const PtxCounts& counts) {
   for (const BasicBlock& block : blocks) {
     for (std::uint32_t at = block.first; at < block.last; ++at) {
-      if (code.instructions[at].flow != Flow::external) continue;
+      if (code.instructions[at].flow != flow) continue;
       const auto line = counts.lines.find(code.instructions[at].ptx_line);
       if (line == counts.lines.end() || line->second.threads > 0) return true;
     }
@@ -324,8 +325,12 @@ Alignment align(const KernelCode& code, const std::vector<BasicBlock>& blocks,
     alignment.why_not = kNoWorkLeft;
     return alignment;
   }
-  if (calls_others(code, blocks, counts)) {
+  if (executes(Flow::external, code, blocks, counts)) {
     alignment.why_not = "it calls functions that are not in its code";
+    return alignment;
+  }
+  if (executes(Flow::indirect, code, blocks, counts)) {
+    alignment.why_not = "it jumps to addresses in registers";
     return alignment;
   }
   const ThreadFlow flow(blocks);

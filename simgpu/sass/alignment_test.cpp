@@ -262,6 +262,29 @@ TEST(Alignment, SaysThatLoadsAreMissing) {
   EXPECT_THAT(alignment.why_not, HasSubstr("loads are missing"));
 }
 
+TEST(Alignment, SaysThatItJumpsToAddressesInRegisters) {
+  const auto code = CodeText().jump_anywhere(2).store(3).exit();
+  const auto counts = [](double jumps) {
+    return Counts()
+        .line(2, InstructionClass::control, jumps)
+        .line(3, InstructionClass::global_store, 64);
+  };
+  EXPECT_THAT(align_all(code, counts(32)).why_not, HasSubstr("addresses in registers"));
+}
+
+TEST(Alignment, AJumpThatNobodyExecutesIsNoObstacle) {
+  const auto code = CodeText()
+                        .branch(2, true, 1)  // 0
+                        .jump_anywhere(2)    // 1
+                        .store(3)            // 2
+                        .exit();             // 3
+  const auto counts = Counts()
+                          .line(1, InstructionClass::control, 64)
+                          .line(2, InstructionClass::control, 0)
+                          .line(3, InstructionClass::global_store, 64);
+  EXPECT_THAT(align_all(code, counts).why_not, IsEmpty());
+}
+
 TEST(Alignment, FindsLoadsThatWereMerged) {
   const auto code = CodeText().load(2, 16).store(6).exit();
   Counts counts;

@@ -84,6 +84,8 @@ class BlockCutter {
         lead(block, index_of(*last.target));
         lead(block, next);
         return;
+      case Flow::indirect:
+        return;  // nobody knows where, and nothing is aligned in which it is executed
       case Flow::exit:
         blocks_[block].may_end = true;
         if (last.is_conditional) lead(block, next);

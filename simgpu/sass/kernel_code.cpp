@@ -15,9 +15,6 @@ constexpr std::string_view kCodePrefix = ".text.";
 std::string objection_to(const Instruction& instruction, std::uint64_t code_bytes) {
   if (instruction.name.empty())
     return fmt::format("opcode 0x{:03x} is not known", instruction.opcode);
-  if (instruction.flow == Flow::indirect)
-    return fmt::format("{} jumps to an address in a register or outside of the kernel",
-                       instruction.name);
   const auto& target = instruction.target;
   if (target && (*target >= code_bytes || *target % kInstructionBytes != 0))
     return fmt::format("{} at 0x{:x} leaves the kernel's code", instruction.name,

@@ -43,6 +43,10 @@ class CodeText {
     append("CALL", line).flow = Flow::external;
     return *this;
   }
+  CodeText& jump_anywhere(std::uint32_t line) {
+    append("BRX", line).flow = Flow::indirect;
+    return *this;
+  }
   CodeText& scope(std::uint64_t to, unsigned barrier) {
     jump("BSSY", Flow::scope, to, false, 0);
     code_.instructions.back().convergence_barrier = barrier;

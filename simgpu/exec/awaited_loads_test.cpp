@@ -103,5 +103,20 @@ TEST(AwaitedLoads, ALoadWhoseTurnComesAgainWaitsForItsRegister) {
   EXPECT_LE(behind.beyond_l1, 2U) << "the first turn's own, and what it has just fetched";
 }
 
+TEST(AwaitedLoads, ResultsThatNobodyReadsTakeNoIssueSlots) {
+  const auto issued = [](const std::string& ahead) {
+    Device device(kernel_with(ahead));
+    std::size_t count = 0;
+    for (const InstructionInfo& info : device.info("sum").instructions) {
+      count += info.issues ? 1 : 0;
+    }
+    return count;
+  };
+  const std::string chain =
+      "ex2.approx.f32 %f4, %f1; ex2.approx.f32 %f5, %f4; ld.global.f32 %f6, [%rd2];";
+  EXPECT_EQ(issued(chain), issued(""));
+  EXPECT_EQ(issued(chain + "add.f32 %f1, %f5, %f6;"), issued("") + 4);
+}
+
 }  // namespace
 }  // namespace simgpu::testing

@@ -49,6 +49,7 @@ OTHERS:
   @%p2 bra OTHERS;
 DONE:
   st.global.f32 [%rd1], %f1;
+  st.global.u32 [%rd1+4], %r4;
   ret;
 }
 )";

@@ -79,6 +79,11 @@ class Device {
     return values;
   }
 
+  /// Of a kernel that the program has.
+  const KernelInfo& info(const std::string& kernel) const {
+    return *find_kernel(*program_, kernel);
+  }
+
   /// Launches with arguments laid out as the kernel's parameters are.
   template <class... Arguments>
   LaunchResult run(const std::string& kernel, const Launch& launch, Arguments... arguments) {

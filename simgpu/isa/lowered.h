@@ -25,12 +25,12 @@ using Handler = const Lowered* (*)(const Lowered*, Warp&);
 /// "No such instruction": a branch whose sides only meet at the end of the kernel.
 inline constexpr std::uint32_t kNowhere = 0xFFFFFFFFU;
 
-/// When the result of a load is used, as far as a warp's clock asks (Warp::time): a warp does not
-/// wait for a load, but for the value that an instruction reads.
+/// When a result is used, as far as a warp's clock asks (Warp::time): a warp does not wait for a
+/// load, but for the value that an instruction reads.
 enum class ResultUse : std::uint8_t {
   soon,   ///< what certainly follows reads it; also of what is no load
   later,  ///< elsewhere, or in some lanes or turns alone
-  never,  ///< nothing comes of it: the assembler leaves the load out
+  never,  ///< nothing comes of it: the assembler leaves the instruction out
 };
 
 /// One executable instruction. Operands are byte offsets into the warp's register file: values of

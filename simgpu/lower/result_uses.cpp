@@ -119,13 +119,15 @@ class Following {
 std::vector<ResultUse> find_result_uses(const std::vector<Pending>& code, std::size_t registers,
                                         const ControlFlow& flow) {
   std::vector<ResultUse> uses(code.size(), ResultUse::soon);
-  if (std::ranges::none_of(code, is_load)) return uses;
   const Needs needs(code, registers);
   const Following following(code, flow, needs);
   for (std::uint32_t block = 0; block < flow.blocks(); ++block) {
     for (std::uint32_t i = flow.first[block]; i < flow.first[block + 1]; ++i) {
-      if (!is_load(code[i])) continue;
-      uses[i] = needs.is_needed(code[i]) ? following.use_of(i, block) : ResultUse::never;
+      if (!needs.is_needed(code[i])) {
+        uses[i] = ResultUse::never;
+      } else if (is_load(code[i])) {
+        uses[i] = following.use_of(i, block);
+      }
     }
   }
   return uses;

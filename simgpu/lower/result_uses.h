@@ -9,7 +9,8 @@
 
 namespace simgpu {
 
-/// When the result of each instruction is used: ResultUse::soon of all but loads.
+/// When the result of each instruction is used: ResultUse::never of those that the assembler leaves
+/// out, and else ResultUse::soon of all but loads.
 std::vector<ResultUse> find_result_uses(const std::vector<Pending>& code, std::size_t registers,
                                         const ControlFlow& flow);
 

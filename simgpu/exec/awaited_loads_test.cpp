@@ -116,6 +116,8 @@ TEST(AwaitedLoads, ResultsThatNobodyReadsTakeNoIssueSlots) {
       "ex2.approx.f32 %f4, %f1; ex2.approx.f32 %f5, %f4; ld.global.f32 %f6, [%rd2];";
   EXPECT_EQ(issued(chain), issued(""));
   EXPECT_EQ(issued(chain + "add.f32 %f1, %f5, %f6;"), issued("") + 4);
+  EXPECT_EQ(issued("bar.warp.sync -1; membar.cta; nanosleep.u32 20;"), issued("") + 3)
+      << "they are there for what they do";
 }
 
 }  // namespace

@@ -20,6 +20,9 @@ struct MachineSequence {
   /// and fp32 arithmetic, of special functions and conversions, and of double precision.
   std::uint8_t chained_simple = 0, chained_special = 0, chained_fp64 = 0;
 
+  /// Odd operands go another way, so that what follows waits until it is known which they are.
+  bool branches = false;
+
   constexpr unsigned instructions() const {
     return 0U + integer + fp32 + fp64 + special + conversion + exchange + rest;
   }

@@ -22,15 +22,16 @@ bool is_load(const Pending& pending) {
 /// Whether the assembler leaves an instruction out when nothing reads its results: ptxas 13.0 does
 /// so with computations, exchanges across the warp, and loads that nothing orders.
 bool only_has_results(const Pending& pending) {
-  if (pending.flow != Flow::next || !pending.writes_passed.empty()) return false;
-  if (pending.hidden) return has_result(pending) && !pending.is_memory;
+  const bool does_more = pending.flow != Flow::next || !pending.writes_passed.empty();
+  if (does_more || !has_result(pending)) return false;
+  if (pending.hidden) return !pending.is_memory;
   switch (pending.cost.cls) {
     case InstructionClass::global_load:
     case InstructionClass::shared_load:
     case InstructionClass::local_load:
     case InstructionClass::constant_load:
     case InstructionClass::generic_access:
-      return has_result(pending) && !pending.is_volatile && !pending.orders_others;
+      return !pending.is_volatile && !pending.orders_others;
     case InstructionClass::warp_exchange:
       return !pending.is_memory;
     default:

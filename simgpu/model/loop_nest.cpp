@@ -90,7 +90,8 @@ std::vector<Node> executed_blocks(std::span<const InstructionInfo> program,
 /// other, however they are cut, and short branches, whose instructions it gives predicates.
 class Joiner {
  public:
-  explicit Joiner(std::vector<Node>& nodes) : nodes_(nodes) {}
+  Joiner(std::span<const InstructionInfo> program, std::vector<Node>& nodes)
+      : program_(program), nodes_(nodes) {}
 
   void run() {
     for (bool changed = true; changed;) {
@@ -149,6 +150,11 @@ class Joiner {
            !node.ends_in_check && length_of(node) <= kMostPredicated;
   }
 
+  static bool stores(const InstructionInfo& info) {
+    return info.only_stores || is_atomic(info.cls) || info.cls == InstructionClass::global_store ||
+           info.cls == InstructionClass::shared_store;
+  }
+
   static std::size_t length_of(const Node& node) {
     std::size_t length = 0;
     for (const Stretch& stretch : node.code) length += stretch.last - stretch.first;
@@ -156,6 +162,10 @@ class Joiner {
   }
 
   void join_arm(std::uint32_t head, std::uint32_t arm, std::uint32_t meet) {
+    for (Stretch& stretch : nodes_[arm].code) {
+      const auto code = program_.subspan(stretch.first, stretch.last - stretch.first);
+      stretch.stores_if = stretch.stores_if || std::ranges::any_of(code, &stores);
+    }
     append(head, arm);
     std::erase(nodes_[meet].predecessors, arm);
     if (std::ranges::find(nodes_[meet].predecessors, head) == nodes_[meet].predecessors.end()) {
@@ -176,6 +186,7 @@ class Joiner {
     node.ends_in_check = nodes_[next].ends_in_check;
   }
 
+  std::span<const InstructionInfo> program_;
   std::vector<Node>& nodes_;
 };
 
@@ -431,7 +442,7 @@ std::optional<std::vector<Loop>> find_loops(std::span<const InstructionInfo> pro
 std::vector<Step> find_steps(std::span<const InstructionInfo> program,
                              std::span<const ExecutionCount> executed, double warps) {
   std::vector<Node> nodes = executed_blocks(program, executed, warps);
-  Joiner(nodes).run();
+  Joiner(program, nodes).run();
   Nodes all;
   for (std::uint32_t node = 0; node < nodes.size(); ++node) {
     if (!nodes[node].code.empty()) all.push_back(node);

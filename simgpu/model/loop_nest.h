@@ -14,6 +14,8 @@ namespace simgpu::model {
 struct Stretch {
   std::size_t first = 0, last = 0;
   double probability = 1;  ///< below one where the assembler makes predicates of a short branch
+  /// A short branch that stores: what comes before it has to be known when that is issued.
+  bool stores_if = false;
 };
 
 /// A part of the way: straight code, or a loop with parts of its own.

@@ -53,6 +53,7 @@ class WarpClock {
     begin_code();
     stores_.clear();
     for (const Stretch& stretch : code) {
+      if (stretch.stores_if) not_before_ = std::max(not_before_, last_start_);
       const double part = enter_part(part_ * stretch.probability);
       if (stretch.probability < 1) arms_.push_back({stretch.probability, now_});
       for (std::size_t i = stretch.first; i < stretch.last; ++i) {
@@ -191,8 +192,10 @@ class WarpClock {
     const InstructionInfo& instruction = work_.program[index];
     const InstructionSpills spills = work_.spills_of(index);
     issued_ += probability * (spills.loads + spills.stores);
-    const double start = step(index, probability,
-                              std::max(spills.loads > 0 ? refilled() : now_, after_stores(index)));
+    const double start =
+        step(index, probability,
+             std::max({spills.loads > 0 ? refilled() : now_, after_stores(index), not_before_}));
+    last_start_ = start;
     if (!instruction.issues) return;
     if (instruction.only_stores) stores_.push_back({&instruction, version_of(instruction), start});
     const double slots = issue_cycles(instruction);
@@ -213,10 +216,22 @@ class WarpClock {
       end_code();
       wait_until(through, node);
     } else {
+      note_order(instruction, start);
       return;
     }
     begin_code();
     if (probability < 1) arms_.push_back({probability, now_});
+  }
+
+  /// What keeps later instructions from starting early: the stores before a barrier of a warp, and
+  /// a division that waits to know which way it goes.
+  void note_order(const InstructionInfo& instruction, double start) {
+    const bool is_warp_barrier =
+        instruction.cls == InstructionClass::warp_exchange && instruction.writes.empty();
+    if (is_warp_barrier) {
+      for (const Store& store : stores_) not_before_ = std::max(not_before_, store.start);
+    }
+    if (instruction.sequence.branches) not_before_ = std::max(not_before_, start);
   }
 
   void begin_code() {
@@ -429,8 +444,9 @@ class WarpClock {
   double of_class_[kInstructionClasses];
   std::vector<double> latency_;  // of results, by instruction
   double now_ = 0;
-  double issued_ = 0;  // instructions since now_
-  double latest_ = 0;  // no instruction since then starts later
+  double issued_ = 0;                       // instructions since now_
+  double latest_ = 0;                       // no instruction since then starts later
+  double last_start_ = 0, not_before_ = 0;  // of the last instruction; of all that follow
   WaitTrace::Node latest_node_ = WaitTrace::kNone;
   std::vector<Arm> arms_;  // but for those of short branches
   // By register, and by word of .param variables behind kPassed.

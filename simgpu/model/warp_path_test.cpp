@@ -138,6 +138,59 @@ TEST(WarpPathTest, AGenericStoreFetchesNothingThatALoadWaitsFor) {
   EXPECT_NEAR(cycles(true), cycles(false), 2);
 }
 
+/// Two loads with something between them that reads the first one's value.
+struct TwoLoads {
+  ToldLaunch kernel{1, 32};
+
+  TwoLoads() {
+    kernel.add(InstructionClass::integer, {0}, {});
+    kernel.add(InstructionClass::global_load, {1}, {0});
+  }
+  /// Cycles with a load that is used at the end.
+  double end() {
+    kernel.add(InstructionClass::global_load, {2}, {0});
+    kernel.add(InstructionClass::fp32, {3}, {1, 2});
+    kernel.add(InstructionClass::global_store, {}, {3});
+    return kernel.cycles(described_gpu("a100"));
+  }
+};
+
+TEST(WarpPathTest, ALoadBehindADivisionThatBranchesWaitsForTheDividend) {
+  const auto cycles = [](bool branches) {
+    TwoLoads loads;
+    loads.kernel.add(InstructionClass::fp32, {4}, {1});
+    loads.kernel.program.back().sequence = {.fp32 = 5, .rest = 3, .branches = branches};
+    return loads.end();
+  };
+  EXPECT_GT(cycles(true), cycles(false) + 0.9 * described_gpu("a100").l2_latency);
+}
+
+TEST(WarpPathTest, ALoadBehindABarrierOfTheWarpWaitsForTheStoresBefore) {
+  const auto cycles = [](bool meets) {
+    TwoLoads loads;
+    loads.kernel.add(InstructionClass::shared_store, {}, {5, 1});
+    loads.kernel.program.back().only_stores = true;
+    loads.kernel.program.back().operands = {5};
+    if (meets) loads.kernel.add(InstructionClass::warp_exchange, {}, {});
+    return loads.end();
+  };
+  EXPECT_GT(cycles(true), cycles(false) + 0.9 * described_gpu("a100").l2_latency);
+}
+
+TEST(WarpPathTest, ALoadBehindACheckThatNobodyFailsWaitsForWhatIsChecked) {
+  const auto cycles = [](InstructionClass otherwise) {
+    TwoLoads loads;
+    loads.kernel.add(InstructionClass::control, {}, {1});
+    loads.kernel.program.front().leads_to = {4};
+    loads.kernel.add(otherwise, {}, {0}, 0, true);
+    loads.kernel.add(InstructionClass::integer, {0}, {}, 1, true);
+    return loads.end();
+  };
+  const double selected = cycles(InstructionClass::integer);
+  EXPECT_GT(cycles(InstructionClass::global_store),
+            selected + 0.9 * described_gpu("a100").l2_latency);
+}
+
 /// Cycles of a turn that has data fetched from DRAM by a load, and loads it once more, from L1,
 /// with the first result for an address or at once.
 double cycles_of_loading_twice(bool waits_for_the_first) {

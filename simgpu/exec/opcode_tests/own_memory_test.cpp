@@ -20,6 +20,12 @@ KernelCounters counters_of(const std::string& body, const std::string& declarati
   return result.counters;
 }
 
+/// Uses a register, without which the assembler would leave out what computes it.
+std::string use(const std::string& type, const std::string& name) {
+  return "  setp.eq." + type + " %kept, " + name + ", 77;\n  @%kept trap;\n";
+}
+constexpr const char* kKept = "  .reg .pred %kept;\n";
+
 constexpr const char* kOwn = "  .local .align 16 .b8 own[256];\n";
 
 TEST(OwnMemory, IsCountedInTheSectorsAndLinesThatTheHardwareInterleavesItIn) {
@@ -97,7 +103,7 @@ TEST(Parameters, AreCountedOnlyWhereLanesReadDifferentOnes) {
 
 TEST(Parameters, TakeAnIssueSlotWhereTheAssemblerDoesNotKnowThePlace) {
   const auto loads = [](const std::string& body) {
-    const KernelCounters c = counters_of(body);
+    const KernelCounters c = counters_of(body + use("u64", "%d1"), kKept);
     const auto found = c.instructions_by_class.find("constant_load");
     return found == c.instructions_by_class.end() ? 0U : found->second;
   };
@@ -113,7 +119,11 @@ TEST(Parameters, TakeAnIssueSlotWhereTheAssemblerDoesNotKnowThePlace) {
 
 TEST(Moves, UnderAPredicateAreSelects) {
   const auto integers = [](const std::string& move) {
-    return counters_of("  .reg .pred %q;\n  setp.ne.u32 %q, %lane, 3;\n" + move)
+    return counters_of(
+               "  .reg .pred %q;\n  mov.u32 %r4, 0;\n  mov.u64 %d1, 0;\n"
+               "  setp.ne.u32 %q, %lane, 3;\n" +
+                   move + "  @%q bra LATER;\nLATER:\n" + use("u32", "%r4") + use("u64", "%d1"),
+               kKept)
         .instructions_by_class["integer"];
   };
   const std::uint64_t none = integers("");

@@ -172,8 +172,8 @@ TEST_F(CliTest, UnusableCommandLinesExitWith2) {
   expect_refusal({"--part", "7", "--list", "--task", "cuont"}, 2,
                  "part 7 has no task cuont; its tasks are count");
   expect_refusal({"--part", "7", "--device", "gpu"}, 2, "gpu");
-  expect_refusal({"--part", "7", "--device", "sim:b200"}, 2, "b200");
-  expect_refusal({"roofline", "--gpu", "b200"}, 2, "b200");
+  expect_refusal({"--part", "7", "--device", "sim:b999"}, 2, "b999");
+  expect_refusal({"roofline", "--gpu", "b999"}, 2, "b999");
 }
 
 TEST_F(CliTest, BrokenInstallationsExitWith3) {

@@ -42,22 +42,37 @@ bool waits_for_copies(const InstructionInfo& info) {
 /// A branch of up to so many instructions is taken for one with predicates.
 constexpr std::size_t kMostPredicated = 16;
 
-/// Whether a block that nobody executed is no more than a few results that the assembler selects.
-bool is_selected(std::span<const InstructionInfo> program, std::size_t first) {
-  if (first >= program.size()) return false;
+constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
+
+/// Whether a block has no more than a few results that the assembler can select.
+bool only_selects(std::span<const InstructionInfo> program, std::size_t first) {
   const std::size_t last = end_of_block(program, first);
   const auto block = program.subspan(first, last - first);
-  const bool goes_on = program[first].leads_to.size() == 1;
-  return goes_on && block.size() <= kMostPredicated &&
+  return block.size() <= kMostPredicated &&
          std::ranges::all_of(block, [](const InstructionInfo& info) {
            return only_computes(info.cls) || info.cls == InstructionClass::control;
          });
 }
 
+/// Whether a branch to a way that nobody took is none in machine code: there are only results on
+/// that way, and also on the one that was taken, unless both meet where that begins.
+/// @param node_of by first instruction, of what was executed
+/// @param taken   the block that was executed
+bool is_selected(std::span<const InstructionInfo> program, std::span<const std::uint32_t> node_of,
+                 std::size_t not_taken, std::size_t taken) {
+  constexpr int kMostBlocks = 4;
+  std::size_t at = not_taken;
+  for (int i = 0; i < kMostBlocks && at < program.size() && node_of[at] == kNone; ++i) {
+    if (!only_selects(program, at) || program[at].leads_to.size() != 1) return false;
+    at = program[at].leads_to.front();
+  }
+  const bool meets = at < program.size() && node_of[at] != kNone;
+  return meets && (at == taken || only_selects(program, taken));
+}
+
 /// The basic blocks that were executed, and how they lead to each other.
 std::vector<Node> executed_blocks(std::span<const InstructionInfo> program,
                                   std::span<const ExecutionCount> executed, double warps) {
-  constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
   std::vector<Node> nodes;
   std::vector<std::uint32_t> node_of(program.size(), kNone);
   for (std::size_t first = 0; first < program.size();) {
@@ -73,15 +88,19 @@ std::vector<Node> executed_blocks(std::span<const InstructionInfo> program,
     first = last;
   }
   for (std::uint32_t from = 0; from < nodes.size(); ++from) {
-    for (const std::uint32_t target : program[nodes[from].code.front().first].leads_to) {
+    Node& node = nodes[from];
+    const std::vector<std::uint32_t>& targets = program[node.code.front().first].leads_to;
+    for (const std::uint32_t target : targets) {
       const std::uint32_t to = target < program.size() ? node_of[target] : kNone;
-      if (to == kNone) {
-        if (!is_selected(program, target)) nodes[from].ends_in_check = true;
-        continue;
-      }
-      nodes[from].successors.push_back(to);
+      if (to == kNone) continue;
+      node.successors.push_back(to);
       nodes[to].predecessors.push_back(from);
     }
+    if (node.successors.size() != 1) continue;
+    const std::size_t taken = nodes[node.successors.front()].code.front().first;
+    node.ends_in_check = std::ranges::any_of(targets, [&](std::uint32_t target) {
+      return target != taken && !is_selected(program, node_of, target, taken);
+    });
   }
   return nodes;
 }

@@ -53,7 +53,7 @@ class WarpClock {
     begin_code();
     stores_.clear();
     for (const Stretch& stretch : code) {
-      if (stretch.stores_if) not_before_ = std::max(not_before_, last_start_);
+      if (stretch.stores_if) not_before_ = std::max(not_before_, branch_start_);
       const double part = enter_part(part_ * stretch.probability);
       if (stretch.probability < 1) arms_.push_back({stretch.probability, now_});
       for (std::size_t i = stretch.first; i < stretch.last; ++i) {
@@ -195,7 +195,8 @@ class WarpClock {
     const double start =
         step(index, probability,
              std::max({spills.loads > 0 ? refilled() : now_, after_stores(index), not_before_}));
-    last_start_ = start;
+    const bool is_branch = instruction.cls == InstructionClass::control;
+    if (is_branch && !instruction.reads.empty()) branch_start_ = start;
     if (!instruction.issues) return;
     if (instruction.only_stores) stores_.push_back({&instruction, version_of(instruction), start});
     const double slots = issue_cycles(instruction);
@@ -444,9 +445,10 @@ class WarpClock {
   double of_class_[kInstructionClasses];
   std::vector<double> latency_;  // of results, by instruction
   double now_ = 0;
-  double issued_ = 0;                       // instructions since now_
-  double latest_ = 0;                       // no instruction since then starts later
-  double last_start_ = 0, not_before_ = 0;  // of the last instruction; of all that follow
+  double issued_ = 0;        // instructions since now_
+  double latest_ = 0;        // no instruction since then starts later
+  double branch_start_ = 0;  // of the last one that decides something
+  double not_before_ = 0;    // no later instruction starts sooner
   WaitTrace::Node latest_node_ = WaitTrace::kNone;
   std::vector<Arm> arms_;  // but for those of short branches
   // By register, and by word of .param variables behind kPassed.

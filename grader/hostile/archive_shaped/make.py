@@ -5,7 +5,7 @@ import tarfile
 import zipfile
 
 from harness.checkout import PART
-from harness.collection import right_texts
+from harness.collection import honest_files
 
 
 def member(name, **fields):
@@ -16,7 +16,7 @@ def member(name, **fields):
 
 
 def add_right_files(archive):
-    for file, text in right_texts().items():
+    for file, text in honest_files().items():
         archive.addfile(member(f"{PART}/{file}", size=len(text.encode())), io.BytesIO(text.encode()))
 
 
@@ -29,7 +29,7 @@ def tar_with(submissions, name, members, form=tarfile.GNU_FORMAT):
 
 def zip_with(submissions, name, entries):
     with zipfile.ZipFile(submissions / f"{name}.zip", "w") as archive:
-        for file, text in right_texts().items():
+        for file, text in honest_files().items():
             archive.writestr(f"{PART}/{file}", text)
         for entry, data in entries:
             archive.writestr(entry, data)
@@ -120,7 +120,7 @@ def make_entry_modes(submissions, name):
 def make_entry_archive_in_archive(submissions, name):
     inner = io.BytesIO()
     with zipfile.ZipFile(inner, "w") as archive:
-        for file, text in right_texts().items():
+        for file, text in honest_files().items():
             archive.writestr(f"{PART}/{file}", text)
     for _ in range(2):
         outer = io.BytesIO()

@@ -37,8 +37,9 @@ class PeaksOracle : public Oracle {
   }
 
   std::vector<Expected> expect(const Problem& problem) const override {
-    return {is_fma(problem.parameters) ? chains(problem, as_it_should)
-                                       : sums(problem, [](std::int64_t) { return true; })};
+    return {is_fma(problem.parameters)
+                ? chains(problem, as_it_should)
+                : sums(problem, [](std::int64_t, std::int64_t) { return true; })};
   }
 
   Work work(const Values& parameters) const override {
@@ -178,7 +179,7 @@ class PeaksOracle : public Oracle {
       double magnitude = 0;
       for (std::int64_t i = 0; i < length; ++i) {
         const double x = in[static_cast<std::size_t>(first + i) % in.size()];
-        if (keep(i)) sum += x;
+        if (keep(i, length)) sum += x;
         magnitude += std::abs(x);
       }
       sums.value.push_back(sum);
@@ -193,22 +194,31 @@ class PeaksOracle : public Oracle {
       mistakes.push_back({code, cause, advice, {sums(problem, keep)}});
     };
     add("RL0410", "sums holds only zeros", "does the sum reach sums, and does the loop run at all?",
-        [](std::int64_t) { return false; });
+        [](std::int64_t, std::int64_t) { return false; });
     constexpr std::int64_t kWarpSize = 32;
-    for (const std::int64_t width : {1, 4}) {
+    // Of elements that a thread takes side by side, in whole chunks and in the last, partial one.
+    struct Widths {
+      std::int64_t whole, partial;
+      std::int64_t of(std::int64_t length) const { return length == kChunk ? whole : partial; }
+    };
+    for (const Widths width : {Widths{1, 1}, Widths{4, 4}, Widths{4, 1}}) {
       for (const std::int64_t threads : {64, 128, 256, 512, 1024}) {
-        const auto thread = [=](std::int64_t i) { return i / width % threads; };
+        const auto thread = [=](std::int64_t i, std::int64_t length) {
+          return i / width.of(length) % threads;
+        };
         add("RL0418", "only the sum of the first warp of each block reaches sums",
             "each warp's lane 0 puts its sum into shared memory; one warp adds those up",
-            [=](std::int64_t i) { return thread(i) < kWarpSize; });
+            [=](std::int64_t i, std::int64_t length) { return thread(i, length) < kWarpSize; });
         add("RL0418", "only the sum of one thread of each block reaches sums",
             "add the sums of all threads: within a warp by shuffles, then across the warps",
-            [=](std::int64_t i) { return thread(i) == 0; });
+            [=](std::int64_t i, std::int64_t length) { return thread(i, length) == 0; });
       }
       add("RL0418", "only the sums of the lanes 0 reach sums",
           "halve the distance of the shuffle from 16 down to and including 1, then lane 0 holds "
           "all",
-          [=](std::int64_t i) { return i / width % kWarpSize == 0; });
+          [=](std::int64_t i, std::int64_t length) {
+            return i / width.of(length) % kWarpSize == 0;
+          });
     }
     return mistakes;
   }

@@ -290,8 +290,8 @@ LoweredKernel KernelBuilder::finish() {
     InstructionInfo& info = kernel_.info.instructions.emplace_back(describe(pending, constants_));
     if (pending.is_memory) info.used_bytes = used_of_access(pending, used);
     kernel_.code.back().result_use = uses[i];
-    info.issues = info.issues || is_indexed_parameter(pending, known);
-    info.issues = info.issues && uses[i] != ResultUse::never;
+    info.issues =
+        (info.issues || is_indexed_parameter(pending, known)) && uses[i] != ResultUse::never;
     info.shared_array = origins[i];
     info.meets_atomics = guesses[i] != 0 || pending.is_volatile;
     info.reads_unchanged = pending.reads_unchanged;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 
 namespace simgpu {
 namespace {
@@ -39,38 +40,36 @@ bool only_has_results(const Pending& pending) {
   }
 }
 
-/// By register, whether what the kernel does depends on it.
+/// Which instructions what the kernel does depends on: those that do more than have results, and
+/// those whose results such an instruction reads. Each is looked at once, however long a chain is.
 class Needs {
  public:
-  Needs(const std::vector<Pending>& code, std::size_t registers) : needed_(registers, 0) {
-    // Backwards, most readers are known before what they read. Chains through loops take more
-    // rounds.
-    for (bool changed = true; changed;) {
-      changed = false;
-      for (auto pending = code.rbegin(); pending != code.rend(); ++pending) {
-        if (is_needed(*pending)) changed = need_operands(*pending) || changed;
-      }
+  Needs(const std::vector<Pending>& code, std::size_t registers)
+      : code_(code), needed_(code.size(), 0), writers_(registers) {
+    for (std::uint32_t i = 0; i < code.size(); ++i) {
+      each_write(code[i], [&](std::uint32_t r) { writers_[r].push_back(i); });
+      if (!only_has_results(code[i])) need(i);
+    }
+    while (!open_.empty()) {
+      const std::uint32_t reader = open_.back();
+      open_.pop_back();
+      each_read(code_[reader], [&](std::uint32_t r) {
+        for (const std::uint32_t writer : std::exchange(writers_[r], {})) need(writer);
+      });
     }
   }
 
-  bool is_needed(const Pending& pending) const {
-    bool needed = !only_has_results(pending);
-    each_write(pending, [&](std::uint32_t r) { needed = needed || needed_[r] != 0; });
-    return needed;
-  }
+  bool is_needed(std::uint32_t instruction) const { return needed_[instruction] != 0; }
 
  private:
-  /// @returns whether that was new
-  bool need_operands(const Pending& pending) {
-    bool changed = false;
-    each_read(pending, [&](std::uint32_t r) {
-      changed = changed || needed_[r] == 0;
-      needed_[r] = 1;
-    });
-    return changed;
+  void need(std::uint32_t instruction) {
+    if (std::exchange(needed_[instruction], 1) == 0) open_.push_back(instruction);
   }
 
+  const std::vector<Pending>& code_;
   std::vector<char> needed_;
+  std::vector<std::vector<std::uint32_t>> writers_;  ///< by register, until somebody needs it
+  std::vector<std::uint32_t> open_;                  ///< whose operands have not been looked at
 };
 
 /// Goes from a load to what is certainly executed after it.
@@ -93,7 +92,7 @@ class Following {
       }
       const Pending& next = code_[at];
       const bool is_guarded = next.guard.kind != Ref::Kind::none;
-      if (!is_guarded && needs_.is_needed(next) && reads_any(next, results)) return ResultUse::soon;
+      if (!is_guarded && needs_.is_needed(at) && reads_any(next, results)) return ResultUse::soon;
       if (is_guarded) continue;
       each_write(next, [&](std::uint32_t r) { std::erase(results, r); });
       if (results.empty()) return ResultUse::later;
@@ -124,7 +123,7 @@ std::vector<ResultUse> find_result_uses(const std::vector<Pending>& code, std::s
   const Following following(code, flow, needs);
   for (std::uint32_t block = 0; block < flow.blocks(); ++block) {
     for (std::uint32_t i = flow.first[block]; i < flow.first[block + 1]; ++i) {
-      if (!needs.is_needed(code[i])) {
+      if (!needs.is_needed(i)) {
         uses[i] = ResultUse::never;
       } else if (is_load(code[i])) {
         uses[i] = following.use_of(i, block);

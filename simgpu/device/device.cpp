@@ -119,6 +119,7 @@ void Device::begin_variant(const protocol::VariantLimits& limits,
   modules_.restore_variables();
   if (limits.is_checked != 0 && !options_.checkers) mark_all_written();
   options_.checkers = limits.is_checked != 0;
+  options_.predicts_times = limits.is_timed != 0;
   options_.bounds_long_launches = false;
   options_.budget_is_of_call = true;
   options_.failing_block_first = true;

@@ -25,6 +25,7 @@ struct DeviceOptions {
   /// How often machine code is executed is told: KernelRecord::machine_code.
   bool machine_code = false;
   TimeFrom time_from = TimeFrom::ptx;
+  bool predicts_times = true;  ///< else each launch takes a microsecond, whatever it does
   bool reads_machine_code() const { return machine_code || time_from == TimeFrom::machine_code; }
   /// Launches that take too long do not fail: their times are predicted from some blocks, or told
   /// as lower bounds. The budget is then that of all launches since the last mark together.

@@ -47,6 +47,12 @@ bool LaunchTimes::Last::is_like(const Launch& launch) const {
 }
 
 LaunchTime LaunchTimes::of(const Launch& launch) {
+  if (!options_.predicts_times) {
+    LaunchTime untold;
+    untold.predicted.time.total_us = 1;
+    untold.counters = launch.counters;
+    return untold;
+  }
   const LaunchResult& result = launch.result;
   // What is bounded, and what has no machine code, is told in no time.
   if (launch.kernel.machine_code == nullptr || result.at_least) return tell(launch);

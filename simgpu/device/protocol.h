@@ -165,6 +165,7 @@ struct VariantLimits {
   std::uint64_t host_call_limit = 0;
   std::uint32_t is_checked = 1;       ///< checkers watch it
   std::uint32_t follows_failure = 0;  ///< of the call before it
+  std::uint32_t is_timed = 0;         ///< times of its launches are wanted, which takes longer
 };
 
 /// Facts a client needs of the GPU, for cudaGetDeviceProperties and the like.

@@ -53,9 +53,9 @@ void BlockRunner::set_up(Warp& warp) {
   }
 }
 
-void BlockRunner::start(std::uint64_t block) {
+void BlockRunner::start(std::uint64_t block, std::uint64_t at) {
   counts_.begin_block();
-  block_.begin_block(block);
+  block_.begin_block(block, at);
   for (Warp& warp : warps_) begin(warp);
   block_.undefined.begin_block(warps_);
   if (launch_.observer != nullptr) launch_.observer->begin_block(block);

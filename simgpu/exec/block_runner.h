@@ -28,7 +28,8 @@ class BlockRunner {
 
   // A block in steps, beside others that it may wait for.
 
-  void start(std::uint64_t block);
+  /// @param at the time, where blocks run by turns (ThreadBlock::begins_at)
+  void start(std::uint64_t block, std::uint64_t at = 0);
   /// Every warp that can gets a turn. False when the block is done. @throws LaunchFailure
   bool round();
   /// Whether all warps waited in the last round, at barriers or in loops that have seen the same

@@ -5,8 +5,13 @@
 
 #include "simgpu/exec/memory_access.h"
 
-/// What a warp that stores to flags, or looks at them, tells the block of its time.
+/// What a warp that stores to flags, or looks at them, tells others of its time.
 namespace simgpu {
+
+/// Its number among the warps whose times flag_times() has.
+inline std::uint64_t flag_number(const Warp& warp) {
+  return warp.block->first_flag_number + warp.index;
+}
 
 /// Calls visit(place) for each lane of `lanes`, the same place once for lanes in a row.
 template <class Word, class Visit>
@@ -22,32 +27,34 @@ void each_flag(const Prepared<Word>& at, std::uint32_t lanes, Visit visit) {
 /// The warp goes on no sooner than others have stored where it has looked before.
 template <class Word>
 void wait_for_flags(Warp& warp, const Prepared<Word>& at) {
-  FlagTimes& flags = warp.block->flags;
+  FlagTimes& flags = warp.block->flag_times();
   if (!flags.any()) [[likely]]
     return;
   std::uint64_t last = 0;
   each_flag(at, warp.mask, [&](const std::byte* place) {
-    last = std::max(last, flags.take_first(warp.index, place));
+    last = std::max(last, flags.take_first(flag_number(warp), place));
   });
-  if (last > warp.time()) warp.waited += last - warp.time();
+  const std::uint64_t now = warp.block->begins_at + warp.time();
+  if (last > now) warp.waited += last - now;
 }
 
 /// A look at places that others may store to, which the warp may repeat until they have.
 template <class Word>
 void look_at_flags(Warp& warp, const Prepared<Word>& at) {
   wait_for_flags(warp, at);
-  each_flag(at, warp.mask,
-            [&](const std::byte* place) { warp.block->flags.look(warp.index, place); });
+  each_flag(at, warp.mask, [&](const std::byte* place) {
+    warp.block->flag_times().look(flag_number(warp), place);
+  });
 }
 
 /// @param lanes whose stores others may wait for
 template <class Word>
 void store_flags(Warp& warp, const Prepared<Word>& at, std::uint32_t lanes) {
-  FlagTimes& flags = warp.block->flags;
+  FlagTimes& flags = warp.block->flag_times();
   if (!flags.any()) [[likely]]
     return;
-  each_flag(at, lanes,
-            [&](const std::byte* place) { flags.store(warp.index, place, warp.time()); });
+  const std::uint64_t now = warp.block->begins_at + warp.time();
+  each_flag(at, lanes, [&](const std::byte* place) { flags.store(flag_number(warp), place, now); });
 }
 
 }  // namespace simgpu

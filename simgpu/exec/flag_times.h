@@ -1,5 +1,6 @@
 #pragma once
 
+#include <bitset>
 #include <cstddef>
 #include <cstdint>
 #include <unordered_map>
@@ -7,29 +8,40 @@
 
 namespace simgpu {
 
-/// When the warps of a block store what others of it wait for: flags, locks, mbarriers. A warp that
-/// looks at a place again and again until another has stored there comes no sooner than that.
+/// When warps store what others wait for: flags, locks, mbarriers. A warp that looks at a place
+/// again and again until another has stored there comes no sooner than that. Of the warps of a
+/// block, or of all blocks that run by turns.
 class FlagTimes {
  public:
   void clear();
   /// Whether any warp has looked anywhere.
   bool any() const { return !looks_.empty(); }
   /// The warp has looked at a place, and may do so again until another has stored there.
-  void look(std::uint16_t warp, const std::byte* place);
+  /// @param warp its number among all whose times these are
+  void look(std::uint64_t warp, const std::byte* place);
   /// @returns the time of the first store of another warp since this one has looked; 0 where it has
   /// not, or none has stored. Those behind it may be for others: who waits for several stores looks
   /// again.
-  std::uint64_t take_first(std::uint16_t warp, const std::byte* place);
-  void store(std::uint16_t warp, const std::byte* place, std::uint64_t time);
+  std::uint64_t take_first(std::uint64_t warp, const std::byte* place);
+  void store(std::uint64_t warp, const std::byte* place, std::uint64_t time) {
+    if (is_seen_[bit_of(place)]) note_store(warp, place, time);
+  }
 
  private:
   struct Look {
-    std::uint16_t warp = 0;
+    std::uint64_t warp = 0;
     std::uint64_t stored_at = 0;  ///< 0: nobody has stored since
   };
-  Look* find(std::uint16_t warp, const std::byte* place);
+  static constexpr std::size_t kBits = 4096;
+
+  static std::size_t bit_of(const std::byte* place) {
+    return reinterpret_cast<std::uintptr_t>(place) / sizeof(std::uint32_t) % kBits;
+  }
+  Look* find(std::uint64_t warp, const std::byte* place);
+  void note_store(std::uint64_t warp, const std::byte* place, std::uint64_t time);
 
   std::unordered_map<const std::byte*, std::vector<Look>> looks_;
+  std::bitset<kBits> is_seen_;  ///< of each place in looks_ its bit: most stores are elsewhere
 };
 
 }  // namespace simgpu

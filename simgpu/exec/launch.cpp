@@ -190,19 +190,20 @@ bool is_uneven(const WorkBalance& balance, const LaunchContext& launch) {
 /// Runs every block, one after another. Where each asks an atomic which work is its own, the first
 /// one would get all of it, which is even on a GPU, where all ask at the same time: a launch that
 /// seems uneven for that is run once more, by turns. What is uneven then is so on a GPU, too.
-/// Blocks that begin together, and so ask together, take turns at once. Checked launches are not
-/// timed, and keep to the order that tells most.
+/// Blocks that begin together, and so ask together, take turns at once, as do those that may wait
+/// for each other: one after another, each would find at once what it is for. Checked launches are
+/// not timed, and keep to the order that tells most.
 LaunchResult run_fairly(LaunchContext launch) {
   const bool may_ask =
       std::ranges::any_of(launch.kernel.info.instructions, [](const InstructionInfo& instruction) {
         return is_atomic(instruction.cls) && !instruction.writes.empty();
       });
-  if (!may_ask) return run_side_by_side(launch);
-  DeviceMemory& memory = launch.memory;
   const bool is_cooperative = launch.request.grid_workspace != 0;
-  launch.asks_take_turns = is_cooperative && !launch.checkers;
-  const bool may_repeat =
-      !launch.checkers && !launch.undo && !memory.bounds_undo() && !is_cooperative;
+  const bool is_by_turns = is_cooperative || launch.kernel.info.may_wait_for_blocks;
+  if (!may_ask && !is_by_turns) return run_side_by_side(launch);
+  DeviceMemory& memory = launch.memory;
+  launch.asks_take_turns = is_by_turns && !launch.checkers;
+  const bool may_repeat = !launch.checkers && !launch.undo && !memory.bounds_undo() && !is_by_turns;
   if (may_repeat) {
     launch.undo = true;
     memory.begin_undo();

@@ -5,6 +5,7 @@
 
 #include "simgpu/counters/traffic_log.h"
 #include "simgpu/exec/engine.h"
+#include "simgpu/exec/flag_times.h"
 #include "simgpu/exec/step_observer.h"
 #include "simgpu/isa/lowered.h"
 #include "simgpu/memory/device_memory.h"
@@ -33,8 +34,11 @@ struct LaunchContext {
   /// Of a block's traffic log; fewer where many blocks run side by side.
   std::size_t log_entries = TrafficLog::kMaxEntries;
   std::size_t window_bytes = ~std::size_t{0};  ///< of a block's races in global memory; likewise
-  /// Whoever asks an atomic for work lets all others of the blocks that the GPU holds ask as well.
+  /// Whoever asks an atomic for work lets all others of the blocks that the GPU holds ask as well,
+  /// and waits for them as long as it would there.
   bool asks_take_turns = false;
+  /// When blocks that run by turns store what others of them wait for; nullptr: each has its own.
+  FlagTimes* flags = nullptr;
   bool watches_values = false;    ///< MemoryChanges::new_values() is wanted
   bool notes_stores = false;      ///< memory learns which allocations were stored to, and no others
   std::uint64_t first_block = 0;  ///< as EngineOptions have it

@@ -30,6 +30,7 @@ class SideBySideRun {
                         blocks_that_fit(launch)})),
         is_cooperative_(launch.request.grid_workspace != 0) {
     launch_.watches_values = launch.kernel.info.orders_blocks;
+    if (begins_together()) launch_.flags = &flags_;
   }
 
   LaunchResult run() {
@@ -93,12 +94,13 @@ class SideBySideRun {
   bool begins_together() const { return is_cooperative_ || launch_.asks_take_turns; }
   std::uint64_t most_at_once() const { return is_cooperative_ ? blocks_ : most_; }
 
-  void begin(Resident& resident) {
+  /// @param at the time, where blocks run by turns
+  void begin(Resident& resident, std::uint64_t at = 0) {
     resident.block = in_turn(next_++);
     resident.runs = true;
     resident.idle_since = kNever;
     const std::uint64_t work = resident.runner->work();
-    resident.runner->start(resident.block);
+    resident.runner->start(resident.block, at);
     if (lanes_take_turns_) resident.runner->expect_lane_turns();
     work_ += resident.runner->work() - work;
   }
@@ -176,8 +178,10 @@ class SideBySideRun {
     resident.runs = false;
     FinishedBlock finished = take_results(*resident.runner);
     if (kept_ != nullptr && finished.traffic) kept_->keep(*finished.traffic, launch_.memory);
+    const std::uint64_t ends_at =
+        resident.runner->block().begins_at + finished.weight.longest_time;
     finished_.emplace(resident.block, std::move(finished));
-    if (next_ < blocks_) begin(resident);
+    if (next_ < blocks_) begin(resident, ends_at);
   }
 
   /// Blocks that wait for another one may be waiting for one that has not begun. Those that look at
@@ -205,6 +209,7 @@ class SideBySideRun {
   const std::uint64_t blocks_;
   const std::uint64_t most_;  ///< blocks side by side
   const bool is_cooperative_;
+  FlagTimes flags_;
   std::vector<Resident> residents_;
   std::map<std::uint64_t, FinishedBlock> finished_;  ///< that an earlier block holds up
   std::uint64_t next_ = 0, next_retired_ = 0;

@@ -44,16 +44,21 @@ ThreadBlock::ThreadBlock(const LaunchContext& context)
       undefined(context, checkers.get(), position),
       departures(context),
       barriers(checkers.get()),
+      vain_looks(warps_of_block(context.request)),
       async_copies(warps_of_block(context.request)),
       printed(kMostPrinted) {}
 
-void ThreadBlock::begin_block(std::uint64_t number) {
+void ThreadBlock::begin_block(std::uint64_t number, std::uint64_t at) {
+  constexpr std::uint64_t kMostWarps = 32;
+  first_flag_number = number * kMostWarps;
+  begins_at = at;
   position.begin_block(number);
   memory.begin_block();
   traffic.begin_block(number);
   budget.begin_block();
   barriers.begin_block();
   flags.clear();
+  for (VainLook& look : vain_looks) look.clear();
   for (AsyncCopies& copies : async_copies) copies.clear();
   printed.clear();
   if (checkers == nullptr) return;

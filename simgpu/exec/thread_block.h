@@ -19,6 +19,7 @@
 #include "simgpu/exec/printed_text.h"
 #include "simgpu/exec/site_pattern.h"
 #include "simgpu/exec/undefined_follower.h"
+#include "simgpu/exec/vain_look.h"
 #include "simgpu/exec/warp.h"
 #include "simgpu/exec/work_budget.h"
 
@@ -33,7 +34,11 @@ struct ThreadBlock {
   ThreadBlock& operator=(const ThreadBlock&) = delete;
 
   /// All parts are as a new block finds them; but for `undefined`, which needs its warps.
-  void begin_block(std::uint64_t number);
+  /// @param at the time, where blocks run by turns
+  void begin_block(std::uint64_t number, std::uint64_t at);
+
+  /// Those of all blocks that run by turns, or of this one alone.
+  FlagTimes& flag_times() { return launch.flags == nullptr ? flags : *launch.flags; }
 
   const LaunchContext& launch;
   BlockPosition position;
@@ -49,6 +54,9 @@ struct ThreadBlock {
   LaneDepartures departures;
   Barriers barriers;
   FlagTimes flags;
+  std::vector<VainLook> vain_looks;       ///< by warp
+  std::uint64_t first_flag_number = 0;    ///< of its warps in flag_times()
+  std::uint64_t begins_at = 0;            ///< the time on the clock of flag_times()
   std::vector<AsyncCopies> async_copies;  ///< by warp
   PrintedText printed;
 };

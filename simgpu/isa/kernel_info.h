@@ -37,6 +37,8 @@ struct KernelInfo {
   /// Its blocks may tell each other something (global atomics, strong or volatile accesses): they
   /// begin one after another, on one worker
   bool orders_blocks = false;
+  /// Its blocks may wait for each other: it has a loop in which it looks at what another may change
+  bool may_wait_for_blocks = false;
   bool reads_time = false;   ///< %globaltimer: what it does depends on when it is launched
   bool reads_clock = false;  ///< any clock: what it does depends on how long it has run
   /// Shared arrays by offset, for messages: "As" at [0, 4096).

@@ -137,6 +137,29 @@ InstructionInfo describe(const Pending& pending,
   return info;
 }
 
+/// Whether an instruction that looks at what other blocks may change can be executed again. It can
+/// in any function that is called, and lies between the ends of a jump back in any loop.
+bool may_wait_for_blocks(const std::vector<Pending>& code, const ControlFlow& flow) {
+  std::size_t first_called = code.size();
+  for (const std::uint32_t block : flow.starts) {
+    first_called = std::min<std::size_t>(first_called, flow.first[block]);
+  }
+  std::vector<int> loops(code.size() + 1);  // how many more, or less, than the one before lies in
+  for (std::uint32_t block = 0; block < flow.blocks(); ++block) {
+    for (const std::uint32_t next : flow.successors[block]) {
+      if (next > block) continue;
+      ++loops[flow.first[next]];
+      --loops[flow.first[block + 1]];
+    }
+  }
+  int around = 0;
+  for (std::size_t i = 0; i < code.size(); ++i) {
+    around += loops[i];
+    if (code[i].may_wait_for_blocks && (around > 0 || i >= first_called)) return true;
+  }
+  return false;
+}
+
 /// Of each instruction and those behind it in its basic block.
 void add_block_slots(LoweredKernel& kernel) {
   const std::vector<InstructionInfo>& all = kernel.info.instructions;
@@ -306,6 +329,8 @@ LoweredKernel KernelBuilder::finish() {
   add_block_slots(kernel_);
   kernel_.info.static_shared_bytes = shared_next_;
   kernel_.info.register_estimate = registers.peak_words;
+  kernel_.info.may_wait_for_blocks = may_wait_for_blocks(code_, layout.flow);
+  if (kernel_.info.may_wait_for_blocks) mark_orders_blocks();
   refuse_large_memory();
   // One message per place: an inlined function would repeat its own.
   auto& refused = kernel_.info.unsupported;

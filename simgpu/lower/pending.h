@@ -47,6 +47,7 @@ struct Pending {
   std::string spelling;
   std::uint32_t ptx_line = 0, file = 0, line = 0, column = 0, call = 0;
   bool is_volatile = false;
+  bool may_wait_for_blocks = false;                        ///< it looks at what another may change
   bool orders_others = false;                              ///< a load that is more than weak
   bool reads_unchanged = false;                            ///< see InstructionInfo
   std::vector<std::uint32_t> reads_passed, writes_passed;  ///< see InstructionInfo

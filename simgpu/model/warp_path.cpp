@@ -204,7 +204,7 @@ BlockCycles block_cycles(const Work& work, double mean_warp) {
   const std::vector<Loop> polls = find_polls(work.program, work.executed);
   if (!balance.ways || balance.ways->mixes.empty()) {
     const auto warps = static_cast<double>(work.blocks * work.warps_per_block);
-    const double mean = mean_warp * balance.longest_of_block;
+    const double mean = balance.kept_waiting * mean_warp * balance.longest_of_block;
     return {mean, mean * balance.longest, times_of(work, polls, warps, mean_warp).stalled(work)};
   }
   std::vector<WarpTimes> of_way;

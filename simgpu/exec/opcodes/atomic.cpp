@@ -94,6 +94,12 @@ void update_lanes(const Lowered* in, Warp& warp, const Prepared<Word>& at) {
   }
 }
 
+/// Behind an atomic on global memory: what was there comes from L2.
+const Lowered* after_global_atomic(const Lowered* in, Warp& warp) {
+  if ((in->option & 1U) != 0) warp.end_load(in, kCyclesBeyondL1);
+  return after_global(in, warp);
+}
+
 /// F updates shared memory, G global memory.
 template <class T, Update<T> F, Update<T> G>
 struct Atomic {
@@ -107,7 +113,7 @@ struct Atomic {
     update_lanes<T, G>(in, warp,
                        prepare_global<sizeof(T), AccessKind::atomic, true>(
                            in, warp, addresses64(warp, in->a), in->immediate, nullptr));
-    return after_global(in, warp);
+    return after_global_atomic(in, warp);
   }
   static const Lowered* generic(const Lowered* in, Warp& warp) {
     const std::uint32_t mask = warp.mask;
@@ -134,8 +140,9 @@ struct Atomic {
                          prepare_global<sizeof(T), AccessKind::atomic, true>(
                              in, warp, addresses.data(), 0, nullptr));
     }
+    const bool is_global = warp.mask != 0;
     warp.mask = mask;
-    return after_global(in, warp);
+    return is_global ? after_global_atomic(in, warp) : after_global(in, warp);
   }
 };
 
@@ -367,6 +374,7 @@ void build_atomic(KernelBuilder& builder) {
     if (address.base.kind == Ref::Kind::constant) pending.option |= kAddressInText;
     pending.is_memory = true;
     pending.access_bytes = code.bytes;
+    pending.may_wait_for_blocks = first == 1 && !is_shared;
   }
   if (!is_shared) builder.mark_orders_blocks();
   if (first == 1) builder.emit_hidden(hidden::kAsk, true);

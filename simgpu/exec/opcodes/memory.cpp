@@ -26,7 +26,7 @@ inline void move_lanes(const Lowered* in, Warp& warp, const Prepared<Word>& at) 
     if constexpr (kIsStrong) look_at_flags(warp, at);
   } else {
     write_lanes<kBytes, kCount>(in, warp, at);
-    if constexpr (kIsStrong) store_flags(warp, at, warp.mask);
+    store_flags(warp, at, warp.mask);
   }
 }
 
@@ -367,6 +367,8 @@ void build_load(KernelBuilder& builder) {
   pending.reads_unchanged =
       builder.instruction().has("nc") || builder.instruction().opcode == "ldu";
   note_order(builder, form);
+  const bool may_be_global = form.space == ptx::Space::global || form.space == ptx::Space::generic;
+  pending.may_wait_for_blocks = may_be_global && (form.order != 0 || form.is_volatile);
   if (form.order != 0 || form.is_volatile) {
     Pending& poll = builder.emit_hidden(hidden::kPoll, true);
     poll.a = outs[0];

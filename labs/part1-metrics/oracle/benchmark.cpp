@@ -262,6 +262,11 @@ class BenchmarkOracle : public Oracle {
       return {"RL0424", "the warm-up calls are in the mean" + evidence,
               "record the first event after the warm-up calls, and divide by n_repeat"};
     }
+    if (n_repeat > 1 && is_divided_by_events(got, truth, repeats)) {
+      return {"RL0425",
+              "the time is divided by the number of events, not by that of the calls" + evidence,
+              "divide by n_repeat: between n + 1 events lie n calls"};
+    }
     if (n_repeat > 1 && ends_at_the_last_start(got, truth, repeats)) {
       return {"RL0427", "the time ends where the last timed call begins" + evidence,
               "record each event behind its call, not before it"};
@@ -294,6 +299,15 @@ class BenchmarkOracle : public Oracle {
   static double mean_since_the_first(std::vector<double> times) {
     std::partial_sum(times.begin(), times.end(), times.begin());
     return times.empty() ? std::nan("") : mean_of(times);
+  }
+
+  /// Of many calls that is nearly what a time that ends with the last start is, too.
+  static bool is_divided_by_events(double got, const LatencyTruth& truth, double repeats) {
+    constexpr double kRounding = 2e-3;
+    const double by_events = truth.timed_calls / (repeats + 1);
+    const double to_last = truth.to_last / repeats;
+    return is_close(got, by_events, kRounding) &&
+           std::abs(got - by_events) < std::abs(got - to_last);
   }
 
   /// An event that is recorded before a call has the time at which the work before it is done.

@@ -123,6 +123,15 @@ TEST(LatencyTest, NamesATimeThatEndsWhereTheLastCallBegins) {
   EXPECT_EQ(complaints[0].message.in_public, "the time ends where the last timed call begins");
 }
 
+TEST(LatencyTest, NamesADivisionByTheNumberOfEvents) {
+  const auto benchmark = oracle_registry().at("benchmark")();
+  const double by_events = 0.1 * kRepeat / (kRepeat + 1);
+  const auto complaints = benchmark->judge(
+      latency_problem(), {{{"mean", by_events}}, measurement(kWarmup + kRepeat), true});
+  ASSERT_EQ(complaints.size(), 1U);
+  EXPECT_EQ(complaints[0].code, Code("RL0425"));
+}
+
 TEST(LatencyTest, NamesTheTimeOfTheLastCallWhereTimedCallsDifferInLength) {
   simgpu::Activity activity = measurement(kWarmup + kRepeat);
   constexpr auto kFirstTimed = static_cast<std::size_t>(kWarmup * kLaunchesPerCall);

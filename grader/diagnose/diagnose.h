@@ -107,6 +107,9 @@ void add_vast_cause(Diagnostic& story, bool beyond_int, const std::optional<Lost
 /// Whether the story of a wrong answer names its cause, rather than how the results look.
 bool names_cause(const Diagnostic& story);
 
+/// Whether it tells in what way the results are wrong, or why, and not only that they are.
+bool tells_more_than_wrong(const Diagnostic& story);
+
 /// An input that the call changed, counted in elements.
 Diagnostic explain_changed_input(const std::string& tensor, std::uint64_t changed,
                                  std::uint64_t total, const DiagnoseContext& context);

@@ -456,7 +456,7 @@ TEST(ZerosTest, OfAnotherSignAreToldAsSuch) {
   check.unwritten = {false, false, false, false};
   check.wrong_count = 1;
   const Diagnostic story = explain_mismatch(check, {}, {});
-  EXPECT_EQ(story.code, Code("RL0401"));
+  EXPECT_EQ(story.code, Code("RL0555"));
   EXPECT_THAT(story.message, testing::HasSubstr("zeros of y have another sign"));
 }
 

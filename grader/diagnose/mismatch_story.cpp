@@ -209,7 +209,7 @@ bool only_change_nans(const TensorCheck& check) {
 /// Of a copy that changes values which compare as if they were the same.
 Diagnostic story_of_copy(const std::string& message, const TensorCheck& check,
                          const DiagnoseContext& context) {
-  Diagnostic story = begin_story("RL0401", context);
+  Diagnostic story = begin_story("RL0555", context);
   story.message = message;
   story.help =
       "store the value as it was loaded: what is added, multiplied or converted may change it";
@@ -288,6 +288,11 @@ bool names_cause(const Diagnostic& story) {
                                         "RL0409", "RL0410", "RL0432", "RL0433", "RL0434",
                                         "RL0435", "RL0436", "RL0437", "RL0528"};
   return std::ranges::find(kLooks, story.code) == kLooks.end();
+}
+
+bool tells_more_than_wrong(const Diagnostic& story) {
+  constexpr std::array<Code, 3> kWrong{"RL0401", "RL0402", "RL0407"};
+  return std::ranges::find(kWrong, story.code) == kWrong.end();
 }
 
 Diagnostic explain_changed_input(const std::string& tensor, std::uint64_t changed,

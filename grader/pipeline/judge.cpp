@@ -154,8 +154,7 @@ bool has_output(const Problem& problem) {
 }
 
 Telling telling_of(const Diagnostic& story, std::size_t compared) {
-  constexpr std::array<Code, 3> kNothing{"RL0401", "RL0402", "RL0407"};
-  if (std::ranges::find(kNothing, story.code) != kNothing.end()) return Telling::nothing;
+  if (!tells_more_than_wrong(story)) return Telling::nothing;
   return names_cause(story) && compared >= kFewestTelling ? Telling::cause : Telling::pattern;
 }
 

@@ -28,6 +28,7 @@ Diagnostic story_of_cause(const FoundCause& cause, const Values& of_case, const 
   story.pattern = before.pattern;
   story.smaller = before.smaller;
   story.notes = cause.evidence;
+  if (tells_more_than_wrong(before)) story.notes.insert(story.notes.begin(), before.message);
   if (cause.parameters != of_case) add_smaller_problem(story, cause.parameters);
   for (const std::string& note : before.notes) {
     const bool is_replaced = note.starts_with(kSmallest) && cause.parameters != of_case;

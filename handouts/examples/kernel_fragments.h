@@ -452,6 +452,10 @@ struct Reacting {
   __device__ void rl0554() {
 #include "RL0554.inc"
   }
+
+  __device__ void rl0555() {
+#include "RL0555.inc"
+  }
 };
 
 struct RowsWithoutKeys {

@@ -209,6 +209,7 @@ struct RunRequest {
   /// does not end the others.
   std::vector<Variant> variants = {};
   bool variants_checked = true;  ///< checkers watch them, which takes longer
+  bool variants_timed = true;    ///< the times of their launches may matter, which takes longer
   /// What each of them may take, in warp instructions; 0: four times what the first call took of
   /// its budget, and 100,000.
   std::uint64_t variant_budget = 0;

@@ -98,8 +98,17 @@ void MutantList::note_division() {
 void ExpressionMutator::mutate(std::size_t first, std::size_t last) {
   exchanges(first, last);
   exchange_everywhere(first, last);
-  move_operands(first, last);
   for (std::size_t i = first; i < last;) i = mutate_at(i, first, last);
+  move_operands(first, last);
+  regroup_sums(first, last);
+  wrap_all();
+}
+
+/// The shorter ones first, which lie inside the others.
+void ExpressionMutator::wrap_all() {
+  std::ranges::stable_sort(wraps_, {}, [](const Wrap& wrap) { return wrap.last - wrap.first; });
+  for (const Wrap& wrap : wraps_) edits_.wrap(wrap.first, wrap.last, wrap.before, wrap.behind);
+  wraps_.clear();
 }
 
 /// @return the token to go on with

@@ -90,6 +90,17 @@ class ExpressionMutator {
   void move_in(std::size_t function, std::size_t last);
   void move_out(std::size_t function);
   std::size_t simple_operand(std::size_t first, std::size_t last) const;
+  /// What a sum adds: the tokens from `first` to before `behind`, and the factor sign next to the
+  /// sum's own, which stands for none.
+  struct Operand {
+    std::size_t first = 0, behind = 0, sign = 0;
+  };
+  void regroup_sums(std::size_t first, std::size_t last);
+  Operand operand_before(std::size_t sum, std::size_t first) const;
+  Operand operand_behind(std::size_t sum, std::size_t last) const;
+  void widen_right(std::size_t sum, const Operand& left, const Operand& right);
+  void widen_left(std::size_t sum, const Operand& left, const Operand& right);
+  void move_factor(const Operand& left, const Operand& right);
   /// A name, or a member of an object, with the tokens that it takes.
   struct ReadName {
     std::size_t first = 0, last = 0;
@@ -100,8 +111,18 @@ class ExpressionMutator {
   void pick(MutantKind kind, std::size_t first, std::size_t last,
             const std::vector<std::string>& others);
 
+  /// Edits::wrap(), when all that lies inside is wrapped.
+  void wrap_later(std::size_t first, std::size_t last, std::string before, std::string behind) {
+    wraps_.push_back({first, last, std::move(before), std::move(behind)});
+  }
+  void wrap_all();
+
   struct Member {
     std::string object, name;
+  };
+  struct Wrap {
+    std::size_t first, last;
+    std::string before, behind;
   };
   const Code& code_;
   Edits& edits_;
@@ -111,6 +132,7 @@ class ExpressionMutator {
   std::vector<Member> members_;
   std::vector<std::string> constants_;
   std::vector<std::string> factors_;  ///< such as kWidth<T>, of products in the function
+  std::vector<Wrap> wraps_;           ///< see wrap_later()
   int braces_ = 0;                    ///< whose initialisers must not narrow
 };
 

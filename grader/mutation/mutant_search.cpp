@@ -16,6 +16,8 @@ struct Attempt {
   Variant variant;
   std::vector<std::size_t> mutants;  ///< indexes
   std::uint64_t most_blocks = 0;     ///< of its launches, in what it was tried on
+  std::size_t held = 0;              ///< RightMutant::held
+  bool breaks_others = false;        ///< likewise
 };
 
 /// A problem that a mutant is tried on.
@@ -193,16 +195,15 @@ class Search {
     return by_attempt;
   }
 
-  /// Leaves those that are right on all of these problems.
+  /// Leaves those that are right on all of these problems, as far as there is time.
   void hold(std::vector<Attempt>& attempts, const std::vector<Posed>& problems) const {
     if (attempts.empty() || problems.empty()) return;
     const auto tried = try_on(attempts, problems);
     std::vector<Attempt> still;
     for (std::size_t i = 0; i < attempts.size(); ++i) {
-      const bool holds =
-          tried[i].size() == problems.size() && std::ranges::all_of(tried[i], &Tried::is_right);
-      if (!holds) continue;
+      if (!std::ranges::all_of(tried[i], &Tried::is_right)) continue;
       Attempt& kept = still.emplace_back(std::move(attempts[i]));
+      kept.held += tried[i].size();
       for (const Tried& each : tried[i]) {
         kept.most_blocks = std::max(kept.most_blocks, each.most_blocks);
       }
@@ -210,16 +211,20 @@ class Search {
     attempts = std::move(still);
   }
 
-  /// The same, the cheapest ones first while there are many.
+  /// With other inputs, and in the cases, the cheapest ones first while there are many. At least
+  /// one case has to tell.
   void hold_always(std::vector<Attempt>& attempts) const {
     constexpr std::size_t kFew = 4;
     hold(attempts, {{result_.parameters, 1}});
+    std::erase_if(attempts, [](const Attempt& attempt) { return attempt.held == 0; });
+    for (Attempt& attempt : attempts) attempt.held = 0;
     std::vector<Posed> cases = posed(tools_.cases);
     while (attempts.size() > kFew && !cases.empty()) {
       hold(attempts, {cases.front()});
       cases.erase(cases.begin());
     }
     hold(attempts, cases);
+    std::erase_if(attempts, [](const Attempt& attempt) { return attempt.held == 0; });
   }
 
   /// Of those that are right once, the ones that always are.
@@ -232,6 +237,8 @@ class Search {
       RightMutant& right = result_.right.emplace_back();
       for (const std::size_t i : attempt.mutants) right.mutants.push_back(mutants_[i]);
       right.value = attempt.variant.value;
+      right.held = attempt.held;
+      right.breaks_others = attempt.breaks_others;
       right.leaves_one_block = attempt.most_blocks == 1 && blocks > 1;
       right.vanishes = attempt.mutants.size() == 1 && is_right_at_zero(right.mutants.front());
     }
@@ -253,28 +260,67 @@ class Search {
     return !zero.empty();
   }
 
-  /// Those that make the most of the other cases right. A number that is right for some cases alone
-  /// was made for them.
+  /// Those that make the most of the other cases right, and none wrong that was right; where all
+  /// do, the single ones among them say at least what decides about these cases. A number that is
+  /// right for some cases alone was made for them.
   void keep_best_elsewhere(std::vector<Attempt>& attempts) const {
     if (attempts.empty() || tools_.others.empty()) return;
+    const std::vector<Tried> itself = try_itself(tools_.others);
     const auto tried = try_on(attempts, posed(tools_.others));
-    std::vector<std::ptrdiff_t> right;
-    for (const std::vector<Tried>& of_one : tried) {
-      right.push_back(std::ranges::count_if(of_one, &Tried::is_right));
-    }
-    const std::ptrdiff_t most = *std::ranges::max_element(right);
-    std::vector<Attempt> best;
+    std::tuple<bool, std::ptrdiff_t> most{};
+    std::vector<std::pair<Attempt, std::tuple<bool, std::ptrdiff_t>>> left;
     for (std::size_t i = 0; i < attempts.size(); ++i) {
-      const bool is_number = mutants_[attempts[i].mutants.front()].kind == MutantKind::number;
-      const bool is_made_for_some = is_number && right[i] < std::ssize(tools_.others);
-      if (right[i] == most && !is_made_for_some) best.push_back(std::move(attempts[i]));
+      Attempt& attempt = attempts[i];
+      attempt.breaks_others = makes_wrong(tried[i], itself);
+      const std::ptrdiff_t right = std::ranges::count_if(tried[i], &Tried::is_right);
+      const bool is_number = mutants_[attempt.mutants.front()].kind == MutantKind::number;
+      const bool is_made_for_some = is_number && right < std::ssize(tools_.others);
+      if (is_made_for_some || (attempt.breaks_others && attempt.mutants.size() > 1)) continue;
+      const std::tuple rank(!attempt.breaks_others, right);
+      most = std::max(most, rank);
+      left.emplace_back(std::move(attempt), rank);
     }
-    attempts = std::move(best);
+    attempts.clear();
+    for (auto& [attempt, rank] : left) {
+      if (rank == most) attempts.push_back(std::move(attempt));
+    }
   }
 
-  /// Numbers of the file: where one of them alone is wrong, its right value is where a result is no
-  /// longer off, which the secant's rule finds.
+  /// Whether a problem that is right without a mutant is not with it.
+  static bool makes_wrong(const std::vector<Tried>& with, const std::vector<Tried>& without) {
+    for (std::size_t i = 0; i < std::min(with.size(), without.size()); ++i) {
+      if (without[i].is_right() && !with[i].is_right()) return true;
+    }
+    return false;
+  }
+
+  /// Numbers of the file: one of them alone may be wrong, as its reciprocal or by a usual factor.
+  /// Else its right value is where a result is no longer off, which the secant's rule finds.
   void try_values() {
+    try_usual_slips();
+    if (result_.right.empty()) solve_for_values();
+  }
+
+  Attempt with_value(std::size_t mutant, double value) const {
+    return {.variant = {mutants_[mutant].number, 0, value}, .mutants = {mutant}};
+  }
+
+  void try_usual_slips() {
+    constexpr std::array kFactors{4.0, 0.25, 8.0, 0.125, 10.0, 0.1};
+    std::vector<Attempt> attempts;
+    for (std::size_t i = 0; i < mutants_.size(); ++i) {
+      if (!mutants_[i].is_any_value) continue;
+      const double value = tools_.value_of(mutants_[i].before);
+      if (!std::isfinite(value) || value == 0) continue;
+      for (const double slip : {1 / value, value * value, std::sqrt(std::abs(value))}) {
+        attempts.push_back(with_value(i, slip));
+      }
+      for (const double factor : kFactors) attempts.push_back(with_value(i, factor * value));
+    }
+    try_and_keep(attempts);
+  }
+
+  void solve_for_values() {
     struct Unknown {
       std::size_t mutant;
       double before, error_before, now;
@@ -291,8 +337,7 @@ class Search {
     for (int round = 0; round < kRounds && !unknowns.empty() && result_.right.empty(); ++round) {
       std::vector<Attempt> attempts;
       for (const Unknown& unknown : unknowns) {
-        attempts.push_back({.variant = {mutants_[unknown.mutant].number, 0, unknown.now},
-                            .mutants = {unknown.mutant}});
+        attempts.push_back(with_value(unknown.mutant, unknown.now));
       }
       const std::vector<Tried> tried = try_all(attempts);
       std::vector<Unknown> next;
@@ -338,9 +383,10 @@ class Search {
   }
 
   /// Whether a mutant alone mends something: the results are there at last, or fewer are wrong.
+  /// Where none is, the problem does not tell what another mutant would add.
   bool is_better(const Tried& single) const {
     constexpr double kEnough = 0.9;
-    if (!single.is_sound) return false;
+    if (!single.is_sound || single.is_right()) return false;
     return !itself_.is_sound ||
            static_cast<double>(single.wrong) <= kEnough * static_cast<double>(itself_.wrong);
   }

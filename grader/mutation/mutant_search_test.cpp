@@ -100,6 +100,25 @@ TEST(MutantSearch, FindsTheValueOfANumber) {
   EXPECT_NEAR(result.right.front().value, std::sqrt(0.5), 1e-6);
 }
 
+TEST(MutantSearch, FindsANumberInPlaceOfItsReciprocalThoughTheErrorTellsNoWay) {
+  PretendFile file{{{.number = 1,
+                     .kind = MutantKind::number,
+                     .line = 4,
+                     .column = 1,
+                     .before = "1.2533f",
+                     .after = "",
+                     .is_any_value = true}},
+                   [](const Variant& variant, std::int64_t) {
+                     const double x = variant.first == 1 ? variant.value : 1.2533;
+                     return std::abs(x - 1 / 1.2533) < 1e-6 ? 0 : 3;
+                   }};
+  SearchTools tools = file.tools();
+  tools.value_of = [](const std::string&) { return 1.2533; };
+  const SearchResult result = find_right_mutants(file.mutants, tools);
+  ASSERT_EQ(result.right.size(), 1u);
+  EXPECT_NEAR(result.right.front().value, 1 / 1.2533, 1e-6);
+}
+
 TEST(MutantSearch, FindsTwoMistakesOfWhichEachMakesSomeOfItWrong) {
   std::vector<Mutant> mutants;
   for (int i = 1; i <= 5; ++i) mutants.push_back(mutant(i, MutantKind::comparison, 10u + i));
@@ -183,6 +202,79 @@ TEST(MutantSearch, MakesTheSameChangeInTwoLinesSideBySide) {
   ASSERT_EQ(result.right.size(), 1u);
   EXPECT_EQ(words_of(result, best_of(result), 1).message,
             "with `<=` in place of `<` in lines 3 and 4, all results are right");
+}
+
+/// Of two groups: sizes below 10 fail, and all others are right.
+PretendFile file_with_groups(std::vector<Mutant> mutants,
+                             std::function<bool(const Variant&, std::int64_t size)> is_right) {
+  return {std::move(mutants), [is_right](const Variant& variant, std::int64_t size) {
+            if (variant.first == 0) return size < 10 ? 7 : 0;
+            return is_right(variant, size) ? 0 : 7;
+          }};
+}
+
+SearchResult find_with_others(const PretendFile& file) {
+  SearchTools tools = file.tools();
+  tools.others = {{{"size", std::int64_t{16}}}, {{"size", std::int64_t{32}}}};
+  return find_right_mutants(file.mutants, tools);
+}
+
+TEST(MutantSearch, WhatBreaksCasesOfOtherGroupsIsNotTheMistakeWhereAnotherBreaksNone) {
+  const PretendFile file = file_with_groups(
+      {mutant(1, MutantKind::comparison, 3), mutant(2, MutantKind::left_out, 5)},
+      [](const Variant& variant, std::int64_t size) { return variant.first == 2 || size < 10; });
+  const SearchResult result = find_with_others(file);
+  ASSERT_EQ(result.right.size(), 1u);
+  EXPECT_EQ(result.right.front().mutants.front().line, 5u);
+  EXPECT_FALSE(result.right.front().breaks_others);
+}
+
+TEST(MutantSearch, WhereAllBreakCasesOfOtherGroupsThatIsSaid) {
+  const PretendFile file =
+      file_with_groups({mutant(1, MutantKind::comparison, 3)},
+                       [](const Variant&, std::int64_t size) { return size < 10; });
+  const SearchResult result = find_with_others(file);
+  EXPECT_EQ(words_of(result, best_of(result), 1).message,
+            "with `<=` in place of `<`, these cases are right, and others would be wrong");
+}
+
+TEST(MutantSearch, ANumberThatWasMadeForSomeCasesHidesNoOtherMutant) {
+  const PretendFile file =
+      file_with_groups({mutant(1, MutantKind::number, 3), mutant(2, MutantKind::name, 5)},
+                       [](const Variant& variant, std::int64_t size) {
+                         return size < 10 || (variant.first == 1 && size == 16);
+                       });
+  const SearchResult result = find_with_others(file);
+  ASSERT_EQ(result.right.size(), 1u);
+  EXPECT_EQ(result.right.front().mutants.front().line, 5u);
+}
+
+TEST(MutantSearch, CasesThatThereIsNoTimeForAreNotClaimed) {
+  const PretendFile file{
+      {mutant(1, MutantKind::comparison, 3)},
+      [](const Variant& variant, std::int64_t) { return variant.first == 1 ? 0 : 7; }};
+  SearchTools tools = file.tools();
+  tools.cases = {{{"size", std::int64_t{8}}}, {{"size", std::int64_t{64}}}};
+  tools.call = [inner = tools.call](const std::vector<Trial>& trials) {
+    std::vector<Tried> tried = inner(trials);
+    for (std::size_t i = 0; i < trials.size(); ++i) {
+      if (std::get<std::int64_t>(trials[i].parameters.at("size")) == 64) tried.resize(i);
+    }
+    return tried;
+  };
+  const SearchResult result = find_right_mutants(file.mutants, tools);
+  ASSERT_EQ(result.right.size(), 1u);
+  EXPECT_THAT(words_of(result, best_of(result), 2).evidence.front(),
+              ::testing::HasSubstr("in 1 of the 2 cases of its group"));
+}
+
+TEST(MutantSearch, OneThatIsRightForASmallProblemAloneMakesNoPair) {
+  const PretendFile file{{mutant(1, MutantKind::comparison, 3), mutant(2, MutantKind::name, 5)},
+                         [](const Variant& variant, std::int64_t size) {
+                           const bool is_pair = variant.first == 1 && variant.second == 2;
+                           return is_pair || (variant.first == 1 && size == 2) ? 0 : 7;
+                         }};
+  EXPECT_TRUE(find_right_mutants(file.mutants, file.tools()).right.empty());
 }
 
 TEST(MutantSearch, ManyPlacesAreNoCause) {

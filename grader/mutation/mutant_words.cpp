@@ -156,6 +156,12 @@ void tell_of(const RightMutant& right, bool is_alone, const std::string& outcome
     words.message = fmt::format("{} in line {} and {} in line {}, {}", change, mutant.line,
                                 change_of(other, right.value), other.line, outcome);
     words.label = "one of the two changes";
+  } else if (right.breaks_others) {
+    words.message = fmt::format("{}, these cases are right, and others would be wrong", change);
+    words.help =
+        "this line decides it: ask what these cases have that the others do not have, and what it "
+        "should do then";
+    words.label = "here these cases are not told from others";
   } else if (right.leaves_one_block) {
     words.message = fmt::format(
         "with one block {}: what the blocks do together, or how they share the work, is wrong",
@@ -212,11 +218,16 @@ OperationWords words_of(const SearchResult& result, const std::vector<RightMutan
   const std::set<std::uint32_t> lines = lines_of(best);
   tell_of(first, lines.size() == 1,
           result.was_sound ? "all results are right" : "nothing goes wrong", words);
-  words.evidence.push_back(fmt::format(
-      "found by running the file with {} changes, one after the other; this one holds "
-      "with other inputs and in {}",
-      result.tried,
-      cases == 1 ? "the case itself, too" : fmt::format("all {} cases of its group, too", cases)));
+  const std::string where =
+      cases == 1 ? "the case itself, too"
+      : first.held < cases
+          ? fmt::format("{} of the {} cases of its group; the others take too long", first.held,
+                        cases)
+          : fmt::format("all {} cases of its group, too", cases);
+  words.evidence.push_back(
+      fmt::format("found by running the file with {} changes, one after the other; this one holds "
+                  "with other inputs and in {}",
+                  result.tried, where));
   for (const std::uint32_t line : lines) {
     if (line == mutant.line) continue;
     const auto other = std::ranges::find(

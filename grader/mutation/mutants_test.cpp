@@ -88,6 +88,33 @@ TEST(Mutants, AnOperandBehindACallGoesIntoIt) {
       << "g may do something";
 }
 
+TEST(Mutants, MissingParenthesesAreSetAroundASum) {
+  const auto changes = changes_in(in_function("out[row] = in[row] * 1.0f + in[column];"));
+  EXPECT_THAT(changes, Contains("in[row] * 1.0f + in[column] to in[row] * (1.0f + in[column])"));
+  const auto quotients = changes_in(in_function("out[row] = in[row] - in[column] / 3.0f;"));
+  EXPECT_THAT(quotients, Contains("in[row] - in[column] / 3.0f to (in[row] - in[column]) / 3.0f"));
+}
+
+TEST(Mutants, AFactorMovesToTheOtherOperandOfASum) {
+  const auto changes =
+      changes_in(in_function("float a = 0, b = 1; out[row] = a + b * in[row] * b;"));
+  EXPECT_THAT(changes, Not(Contains(HasSubstr("to a * "))));
+  EXPECT_THAT(changes_in(in_function("float a = 0, b = 1; out[row] = a + in[row] * b;")),
+              Contains("a + in[row] * b to a * b + in[row]"));
+  EXPECT_THAT(changes_in(in_function("float a = 0, b = 1; out[row] = in[row] * b + a;")),
+              Contains("in[row] * b + a to in[row] + a * b"));
+}
+
+TEST(Mutants, AThreadsPlaceMayBeThatInTheWarp) {
+  EXPECT_THAT(changes_in(in_function("int lane = row % 32; if (threadIdx.x == 0) out[row] = 1;")),
+              Contains("threadIdx.x to lane"));
+}
+
+TEST(Mutants, ACountMayLackAConstantOfTheType) {
+  EXPECT_THAT(changes_in(in_function("constexpr int V = width<T>();\nconst int at = row;")),
+              Contains("row to * V"));
+}
+
 TEST(Mutants, AVariableOfAnOuterLoopBeginsAnewInEachTurn) {
   const std::string loops =
       "for (int i = 0; i < row; ++i) { for (int k = 0; k < 3; ++k) sum += in[k]; out[i] = sum; }";

@@ -91,11 +91,17 @@ void ExpressionMutator::note_members(std::size_t first, std::size_t last) {
   }
 }
 
-/// `* kWidth<T>` and `* WIDTH(T)`: constants that depend on a type. What depends on a variable may
-/// not be known elsewhere.
+/// `* kWidth<T>` and `* WIDTH(T)`, or what `constexpr int` names of them: constants that depend on
+/// a type. What depends on a variable may not be known elsewhere.
 void ExpressionMutator::note_factors(std::size_t first, std::size_t last) {
   constexpr std::size_t kMost = 2;
   factors_.clear();
+  for (std::size_t i = first; i + 3 < last && factors_.empty(); ++i) {
+    const bool is_constant_of_type = code_.is(i, "constexpr") && code_.is(i + 1, "int") &&
+                                     code_.is(i + 3, "=") &&
+                                     !std::isfinite(value_of(code_.at(i + 2).text, code_));
+    if (is_constant_of_type) factors_.push_back(code_.at(i + 2).text);
+  }
   for (std::size_t i = first; i + 2 < last && factors_.size() < kMost; ++i) {
     if (!code_.is(i, "*") || !code_.at(i + 1).is_word()) continue;
     std::size_t name = i + 1;
@@ -152,6 +158,11 @@ std::size_t ExpressionMutator::axis(std::size_t index) {
         std::string_view(other) == "threadIdx" || std::string_view(other) == "blockIdx";
     if (object != other && is_index == other_is_index)
       others.push_back(fmt::format("{}.{}", other, letter));
+  }
+  // A place in the warp, or an extent, may be meant.
+  constexpr std::size_t kMostVariables = 4;
+  for (const std::string& variable : scopes_.numbers(true) | std::views::take(kMostVariables)) {
+    others.push_back(variable);
   }
   pick(MutantKind::name, index, index + 2, others);
   // A block may take more than it is told to.

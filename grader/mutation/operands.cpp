@@ -66,9 +66,9 @@ void ExpressionMutator::move_in(std::size_t function, std::size_t last) {
   const int number = mutants_.add_alone(
       MutantKind::argument, function, code_.spelling(function, behind),
       fmt::format("{}({} {} {})", code_.at(function).text, argument, sign.text, moved));
-  edits_.wrap(function + 2, close - 1, call(function_for(sign), number),
-              fmt::format(", {})", moved));
-  edits_.wrap(operand, behind - 1, call("unless", number), ")");
+  wrap_later(function + 2, close - 1, call(function_for(sign), number),
+             fmt::format(", {})", moved));
+  wrap_later(operand, behind - 1, call("unless", number), ")");
 }
 
 /// `sqrtf(x / y)`: sqrtf(x) / y.
@@ -92,9 +92,9 @@ void ExpressionMutator::move_out(std::size_t function) {
       MutantKind::argument, function, code_.spelling(function, close + 1),
       fmt::format("{}({}) {} {}", code_.at(function).text, code_.spelling(function + 2, sign),
                   code_.at(sign).text, moved));
-  edits_.wrap(sign + 1, close - 1, call("unless", number), ")");
-  edits_.wrap(function, close, call(function_for(code_.at(sign)), number),
-              fmt::format(", {})", moved));
+  wrap_later(sign + 1, close - 1, call("unless", number), ")");
+  wrap_later(function, close, call(function_for(code_.at(sign)), number),
+             fmt::format(", {})", moved));
 }
 
 void ExpressionMutator::exchange_arguments(std::size_t open) {
@@ -111,8 +111,8 @@ void ExpressionMutator::exchange_arguments(std::size_t open) {
   const std::string other = code_.spelling(commas[0] + 1, behind);
   const int number =
       mutants_.add_alone(MutantKind::exchange, open + 1, one + ", " + other, other + ", " + one);
-  edits_.wrap(open + 1, commas[0] - 1, call("either", number), fmt::format(", {})", other));
-  edits_.wrap(commas[0] + 1, behind - 1, call("either", number), fmt::format(", {})", one));
+  wrap_later(open + 1, commas[0] - 1, call("either", number), fmt::format(", {})", other));
+  wrap_later(commas[0] + 1, behind - 1, call("either", number), fmt::format(", {})", one));
 }
 
 }  // namespace rooflab::mutation

@@ -208,6 +208,29 @@ template <class A, class B> ROOFLAB_BOTH A divided_if(int number, A a, B b) {
   }
   return a;
 }
+/// A sum that comes to be inside a product: the operand grows here, and is nothing there. A type
+/// that would become another one stays as it is.
+template <class A, class B> constexpr bool kKeepsType = false;
+template <class A, class B> requires (std::is_arithmetic_v<A> && std::is_arithmetic_v<B>)
+constexpr bool kKeepsType<A, B> = std::is_same_v<decltype(A() + B()), A>;
+template <class A, class B> ROOFLAB_BOTH A increased_if(int number, A a, B b) {
+  if constexpr (kKeepsType<A, B>) {
+    if (is(number)) return a + b;
+  }
+  return a;
+}
+template <class A, class B> ROOFLAB_BOTH A decreased_if(int number, A a, B b) {
+  if constexpr (kKeepsType<A, B>) {
+    if (is(number)) return a - b;
+  }
+  return a;
+}
+template <class B, class A> ROOFLAB_BOTH B nothing_if(int number, B b, A) {
+  if constexpr (kKeepsType<A, B>) {
+    if (is(number)) return B();
+  }
+  return b;
+}
 /// A variable that begins anew.
 template <class A> ROOFLAB_BOTH void make_new(A& a) {
   if constexpr (std::is_array_v<A>) {

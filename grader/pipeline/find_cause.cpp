@@ -23,6 +23,21 @@ bool is_sound(const RunOutcome& outcome) {
 
 /// Problems that may be wrong like this one, the smallest first: all numbers at their least, or all
 /// but one, which makes it wrong; then the case itself.
+bool CaseRunner::is_taken(const Values& parameters) const {
+  try {
+    oracle_->make(parameters, 0);
+    return true;
+  } catch (const std::exception&) {
+    return false;
+  }
+}
+
+std::vector<Values> CaseRunner::a_little_smaller(const Values& parameters) const {
+  std::vector<Values> smaller = ParameterDomain(public_parameters()).smaller(parameters);
+  std::erase_if(smaller, [this](const Values& less) { return !is_taken(less); });
+  return smaller;
+}
+
 std::vector<Values> CaseRunner::smaller_problems(const CaseSpec& spec) const {
   const ParameterDomain domain(public_parameters());
   std::vector<Values> problems{domain.smallest(spec.parameters)};
@@ -35,6 +50,7 @@ std::vector<Values> CaseRunner::smaller_problems(const CaseSpec& spec) const {
     const Work work = oracle_->work(parameters);
     return total_flops(work) + work.compulsory_bytes;
   };
+  std::erase_if(problems, [this](const Values& parameters) { return !is_taken(parameters); });
   std::ranges::stable_sort(problems, {}, cost);
   constexpr std::size_t kMostTries = 4;
   if (problems.size() > kMostTries) problems.resize(kMostTries);

@@ -312,6 +312,7 @@ mutation::SearchResult CaseRunner::try_mutants(const BuiltMutants& built,
     RunRequest request = small_request(problem, numbered);
     request.library = built.library;
     request.variants_checked = access != nullptr;
+    request.variants_timed = is_values;  // a program may measure them
     return request;
   };
   MutantCalls calls({scene_.tools.device, pose, request_for}, left);
@@ -322,9 +323,8 @@ mutation::SearchResult CaseRunner::try_mutants(const BuiltMutants& built,
       is_values ? std::vector<Values>{numbered.spec.parameters} : smaller_problems(numbered.spec);
   for (const CaseSpec* spec : group) tools.cases.push_back(spec->parameters);
   tools.others = other_cases(group);
-  const ParameterDomain domain(public_parameters());
   if (!is_values) {
-    tools.smaller = [&](const Values& parameters) { return domain.smaller(parameters); };
+    tools.smaller = [this](const Values& parameters) { return a_little_smaller(parameters); };
   }
   tools.call = [&](const std::vector<mutation::Trial>& trials) { return calls(trials); };
   tools.most_work = left;

@@ -128,7 +128,10 @@ class CaseRunner {
   Values results_of_case(const Values& parameters) const;
   bool may_shrink(const CaseSpec& spec) const;
   std::vector<Values> other_cases(const std::vector<const CaseSpec*>& group) const;
+  /// Whether the oracle takes a problem with these parameters.
+  bool is_taken(const Values& parameters) const;
   std::vector<Values> smaller_problems(const CaseSpec& spec) const;
+  std::vector<Values> a_little_smaller(const Values& parameters) const;
   RunRequest small_request(const Problem& problem, const NumberedCase& numbered) const;
   Called call_all(const NumberedCase& numbered, std::size_t count,
                   const std::function<Problem(std::size_t)>& posed) const;

@@ -36,6 +36,8 @@ std::uint64_t most_blocks(const simgpu::Activity& activity) {
 
 /// @param first what the first call has done. Of the budget that is more than its instructions:
 ///              sectors of memory take time, too
+///              Where the calls are few, each may take more: a wrong one may have left out most of
+///              what a right one does.
 /// @param is_sound whether it came to its end: what one has done that failed says little of what a
 ///                 right one takes
 simgpu::protocol::VariantLimits limits_after(const RunRequest& request,
@@ -43,15 +45,14 @@ simgpu::protocol::VariantLimits limits_after(const RunRequest& request,
                                              bool is_sound) {
   constexpr std::uint64_t kTimes = 4, kTimesFailed = 2, kMore = 100'000, kMoreCalls = 2000;
   constexpr std::uint64_t kOfAll = 30'000'000, kMostOfOne = 2'000'000;
-  std::uint64_t budget = (is_sound ? kTimes : kTimesFailed) * first.of_budget + kMore;
-  if (!is_sound) {
-    const std::uint64_t share = kOfAll / std::max<std::size_t>(request.variants.size(), 1);
-    budget = std::max(budget, std::min(share, kMostOfOne));
-  }
+  const std::uint64_t share = kOfAll / std::max<std::size_t>(request.variants.size(), 1);
+  const std::uint64_t budget = std::max(
+      (is_sound ? kTimes : kTimesFailed) * first.of_budget + kMore, std::min(share, kMostOfOne));
   return {.instruction_budget = request.variant_budget != 0 ? request.variant_budget : budget,
           .host_call_limit = kTimes * first.host_calls + kMoreCalls,
           .is_checked = request.variants_checked ? 1U : 0U,
-          .follows_failure = 1};
+          .follows_failure = 1,
+          .is_timed = request.variants_timed ? 1U : 0U};
 }
 
 /// How long a call may take by the clock: a second of the host's, and what a slow machine takes for

@@ -178,8 +178,7 @@ class SideBySideRun {
     resident.runs = false;
     FinishedBlock finished = take_results(*resident.runner);
     if (kept_ != nullptr && finished.traffic) kept_->keep(*finished.traffic, launch_.memory);
-    const std::uint64_t ends_at =
-        resident.runner->block().begins_at + finished.weight.longest_time;
+    const std::uint64_t ends_at = resident.runner->block().begins_at + finished.weight.longest_time;
     finished_.emplace(resident.block, std::move(finished));
     if (next_ < blocks_) begin(resident, ends_at);
   }

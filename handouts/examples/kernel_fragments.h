@@ -117,6 +117,10 @@ struct Arrays {
 #include "RL0437.inc"
   }
 
+  __device__ void rl0555() {
+#include "RL0555.inc"
+  }
+
   __device__ void rl0440() {
 #include "RL0440.inc"
   }
@@ -451,10 +455,6 @@ struct Reacting {
 
   __device__ void rl0554() {
 #include "RL0554.inc"
-  }
-
-  __device__ void rl0555() {
-#include "RL0555.inc"
   }
 };
 

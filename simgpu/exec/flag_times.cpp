@@ -10,6 +10,7 @@ void FlagTimes::clear() {
   if (!looks_.empty()) is_seen_.reset();
   if (looks_.bucket_count() > kFewBuckets) looks_ = {};
   looks_.clear();
+  woken_.clear();
 }
 
 FlagTimes::Look* FlagTimes::find(std::uint64_t warp, const std::byte* place) {
@@ -38,7 +39,9 @@ void FlagTimes::note_store(std::uint64_t warp, const std::byte* place, std::uint
   const auto found = looks_.find(place);
   if (found == looks_.end()) return;
   for (Look& look : found->second) {
-    if (look.warp != warp && look.stored_at == 0) look.stored_at = std::max<std::uint64_t>(time, 1);
+    if (look.warp == warp || look.stored_at != 0) continue;
+    look.stored_at = std::max<std::uint64_t>(time, 1);
+    woken_.push_back(look.warp);
   }
 }
 

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace simgpu {
@@ -26,6 +27,8 @@ class FlagTimes {
   void store(std::uint64_t warp, const std::byte* place, std::uint64_t time) {
     if (is_seen_[bit_of(place)]) note_store(warp, place, time);
   }
+  /// The warps that have looked where another has stored since this was asked last.
+  std::vector<std::uint64_t> take_woken() { return std::exchange(woken_, {}); }
 
  private:
   struct Look {
@@ -41,6 +44,7 @@ class FlagTimes {
   void note_store(std::uint64_t warp, const std::byte* place, std::uint64_t time);
 
   std::unordered_map<const std::byte*, std::vector<Look>> looks_;
+  std::vector<std::uint64_t> woken_;
   std::bitset<kBits> is_seen_;  ///< of each place in looks_ its bit: most stores are elsewhere
 };
 

@@ -18,8 +18,6 @@ constexpr std::int64_t kInstructionQuantum = 4096, kShortQuantum = 256;
 constexpr std::int32_t kMemoryQuantum = 8;
 /// Basic blocks that a group of lanes executes before another one gets its turn.
 constexpr int kBlocksOfATurn = 64;
-/// Turns after which a warp that sees the same values every time waits for good.
-constexpr std::uint32_t kMostWaitingTurns = 1024;
 /// Tries in vain after which a loop waits for other lanes, in a block where some have done so.
 constexpr std::uint32_t kFurtherTries = 16;
 
@@ -157,11 +155,12 @@ bool LaneScheduler::waits_for_long(const Warp& warp) {
   const auto waits = [&](const LaneState& lanes) {
     const bool for_lanes =
         lanes.wait.in != nullptr && !lanes.wait.proceeds && lanes.wait.missing(warp.dead) != 0;
-    return lanes.state != WarpState::ready || for_lanes || lanes.waiting_turns >= kMostWaitingTurns;
+    return lanes.state != WarpState::ready || for_lanes ||
+           lanes.waiting_turns >= LaneState::kMostWaitingTurns;
   };
   // Lanes that all wait for each other are let go at their next turn.
   const auto polls = [](const LaneState& lanes) {
-    return lanes.waiting_turns >= kMostWaitingTurns;
+    return lanes.waiting_turns >= LaneState::kMostWaitingTurns;
   };
   const bool any_polls = polls(warp) || std::ranges::any_of(warp.others, polls);
   return any_polls && waits(warp) && std::ranges::all_of(warp.others, waits);
@@ -169,7 +168,7 @@ bool LaneScheduler::waits_for_long(const Warp& warp) {
 
 /// Loads alone have to be many: they may wait for another block, which has to get its turn first.
 bool LaneScheduler::all_try_in_vain(std::span<const Warp> warps) const {
-  constexpr std::uint32_t kAtomics = 16, kLoads = 4 * kMostWaitingTurns;
+  constexpr std::uint32_t kAtomics = 16, kLoads = 4 * LaneState::kMostWaitingTurns;
   bool any = false;
   for (const Warp& warp : warps) {
     if (warp.state != WarpState::ready) continue;

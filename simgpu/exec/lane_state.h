@@ -48,6 +48,9 @@ struct WaitForLanes {
 
 /// Where lanes of a warp are that go one way, what they wait for, and what they have tried.
 struct LaneState {
+  /// Turns after which lanes that see the same values every time wait for good.
+  static constexpr std::uint32_t kMostWaitingTurns = 1024;
+
   const Lowered* resume = nullptr;
   SimtStack stack;
   CallStack calls;  ///< functions that the active lanes are in, the kernel's own body not counted

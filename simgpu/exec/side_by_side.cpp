@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -73,6 +74,8 @@ class SideBySideRun {
     bool runs = false;
     /// changes_ when it was seen to wait, for as long as nobody changes memory.
     std::uint64_t idle_since = kNever;
+    /// It waits where its warps have looked: until somebody stores there, or all wait.
+    bool waits_for_store = false;
   };
 
   void add_block() {
@@ -99,6 +102,8 @@ class SideBySideRun {
     resident.block = in_turn(next_++);
     resident.runs = true;
     resident.idle_since = kNever;
+    resident.waits_for_store = false;
+    resident_of_[resident.block] = static_cast<std::size_t>(&resident - residents_.data());
     const std::uint64_t work = resident.runner->work();
     resident.runner->start(resident.block, at);
     if (lanes_take_turns_) resident.runner->expect_lane_turns();
@@ -117,11 +122,12 @@ class SideBySideRun {
     bool any = false;
     const Resident* idle = nullptr;
     const std::uint64_t new_values = new_values_;
+    const bool wakes_all = std::exchange(wakes_all_, false);
     all_idle_ = true;
     all_poll_ = true;
     for (Resident& resident : residents_) {
       if (!resident.runs) continue;
-      if (resident.idle_since == changes_) {
+      if (resident.idle_since == changes_ || (resident.waits_for_store && !wakes_all)) {
         any = true;
         if (idle == nullptr) idle = &resident;
         continue;
@@ -130,11 +136,20 @@ class SideBySideRun {
       any = any || resident.runs;
       all_idle_ = false;
     }
+    if (all_idle_ && wake_those_that_may_go_on()) return true;
     quiet_rounds_ = all_poll_ && new_values == new_values_ ? quiet_rounds_ + 1 : 0;
     retire_finished();
     if (idle != nullptr && all_idle_ && !wants_another() && !let_waiting_lanes_go())
       idle->runner->report_waiting();
     return any;
+  }
+
+  /// Where all wait, those that something has changed for since, wherever it was stored.
+  bool wake_those_that_may_go_on() {
+    wakes_all_ = std::ranges::any_of(residents_, [this](const Resident& resident) {
+      return resident.runs && resident.idle_since != changes_;
+    });
+    return wakes_all_;
   }
 
   /// Nobody else can end what the blocks wait for: lanes that wait for their own warp may.
@@ -143,6 +158,7 @@ class SideBySideRun {
     for (Resident& resident : residents_) {
       if (!resident.runs || !resident.runner->let_waiting_lanes_go(false)) continue;
       resident.idle_since = kNever;
+      resident.waits_for_store = false;
       any = lanes_take_turns_ = true;
     }
     return any;
@@ -159,23 +175,35 @@ class SideBySideRun {
     all_poll_ = all_poll_ && runs && runner.polling_rounds() != 0;
     work_ += runner.work() - work;
     changes_ += changes.of_global() - changed;
+    wake_whom_it_stored_for();
     if (!runs) {
       end(resident);
       return;
     }
     if (work_ > launch_.instruction_budget) runner.report_too_long();
     const std::uint64_t least = launch_.kernel.info.orders_blocks ? kShortSpin : kLongSpin;
+    resident.waits_for_store = false;
     if (runner.is_stuck()) {
       resident.idle_since = changes_;
+      resident.waits_for_store = launch_.flags != nullptr;
     } else if (runner.spins(changes_, least)) {
       // A loop of atomics: more likely a lock that is held by this block than another block's flag.
       if (!runner.let_waiting_lanes_go(true)) resident.idle_since = changes_;
     }
   }
 
+  void wake_whom_it_stored_for() {
+    if (launch_.flags == nullptr) return;
+    for (const std::uint64_t warp : flags_.take_woken()) {
+      const auto resident = resident_of_.find(warp / ThreadBlock::kFlagNumbers);
+      if (resident != resident_of_.end()) residents_[resident->second].waits_for_store = false;
+    }
+  }
+
   /// The block is done: the next one takes its place.
   void end(Resident& resident) {
     resident.runs = false;
+    resident_of_.erase(resident.block);
     FinishedBlock finished = take_results(*resident.runner);
     if (kept_ != nullptr && finished.traffic) kept_->keep(*finished.traffic, launch_.memory);
     const std::uint64_t ends_at = resident.runner->block().begins_at + finished.weight.longest_time;
@@ -210,12 +238,14 @@ class SideBySideRun {
   const bool is_cooperative_;
   FlagTimes flags_;
   std::vector<Resident> residents_;
-  std::map<std::uint64_t, FinishedBlock> finished_;  ///< that an earlier block holds up
+  std::unordered_map<std::uint64_t, std::size_t> resident_of_;  ///< by block, of those that run
+  std::map<std::uint64_t, FinishedBlock> finished_;             ///< that an earlier block holds up
   std::uint64_t next_ = 0, next_retired_ = 0;
   std::uint64_t work_ = 0;          ///< of all blocks, in instructions
   std::uint64_t changes_ = 0;       ///< of memory, by all blocks
   std::uint64_t new_values_ = 0;    ///< that memory got from all blocks
   std::uint64_t quiet_rounds_ = 0;  ///< rounds in a row in which all polled, and it got none
+  bool wakes_all_ = false;          ///< in the next round, of those that wait for a store
   bool all_idle_ = false;           ///< in the last round
   bool all_poll_ = false;           ///< likewise
   bool lanes_take_turns_ = false;   ///< of warps that wait for their own lanes: some had to

@@ -49,8 +49,7 @@ ThreadBlock::ThreadBlock(const LaunchContext& context)
       printed(kMostPrinted) {}
 
 void ThreadBlock::begin_block(std::uint64_t number, std::uint64_t at) {
-  constexpr std::uint64_t kMostWarps = 32;
-  first_flag_number = number * kMostWarps;
+  first_flag_number = number * kFlagNumbers;
   begins_at = at;
   position.begin_block(number);
   memory.begin_block();

@@ -33,6 +33,9 @@ struct ThreadBlock {
   ThreadBlock(const ThreadBlock&) = delete;
   ThreadBlock& operator=(const ThreadBlock&) = delete;
 
+  /// Of a block, among those of flag_times(): one for each warp that it may have.
+  static constexpr std::uint64_t kFlagNumbers = 32;
+
   /// All parts are as a new block finds them; but for `undefined`, which needs its warps.
   /// @param at the time, where blocks run by turns
   void begin_block(std::uint64_t number, std::uint64_t at);

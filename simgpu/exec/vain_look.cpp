@@ -12,13 +12,14 @@ bool VainLook::is_same(const Lowered* in, const Warp& warp, std::uint64_t effect
          std::memcmp(warp.regs, registers_.data(), registers_.size()) == 0;
 }
 
-void VainLook::note(const Lowered* in, Warp& warp) {
+bool VainLook::note(const Lowered* in, Warp& warp) {
   constexpr std::uint32_t kMostRegisterBytes = 1U << 16;
   const LoweredKernel& kernel = warp.block->launch.kernel;
   // What lanes that go their own way, or words of local memory, have done is not looked into.
   if (!warp.others.empty() || kernel.register_bytes > kMostRegisterBytes ||
       kernel.info.local_bytes_per_thread + kernel.frame_bytes_per_thread > 0) {
-    return clear();
+    clear();
+    return false;
   }
   const std::uint64_t effects = warp.block->changes.effects();
   if (is_same(in, warp, effects)) {
@@ -28,7 +29,7 @@ void VainLook::note(const Lowered* in, Warp& warp) {
     warp.loads = loads_;
     warp.load_cycles = load_cycles_;
     warp.waited = waited_;
-    return;
+    return true;
   }
   in_ = in;
   effects_ = effects;
@@ -39,6 +40,7 @@ void VainLook::note(const Lowered* in, Warp& warp) {
   loads_ = warp.loads;
   load_cycles_ = warp.load_cycles;
   waited_ = warp.waited;
+  return false;
 }
 
 }  // namespace simgpu

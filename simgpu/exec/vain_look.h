@@ -17,7 +17,8 @@ class VainLook {
 
   /// The warp has looked, by instruction `in`. If it is as it was when it looked before, and its
   /// block has changed nothing since, then what it did is taken back from its counts and its time.
-  void note(const Lowered* in, Warp& warp);
+  /// @return whether it is so
+  bool note(const Lowered* in, Warp& warp);
 
  private:
   bool is_same(const Lowered* in, const Warp& warp, std::uint64_t effects) const;

@@ -83,12 +83,13 @@ struct Warp : LaneState {
   const Lowered* goes_on_at() const { return resume != nullptr ? resume : code; }
 
   /// Whether a turn ends so that the warp waits for others.
-  enum class Waiting : std::uint8_t { no, yes, unknown };
+  enum class Waiting : std::uint8_t { no, yes, for_good, unknown };
   /// Ends its turn, to go on at `next`.
   const Lowered* give_way(const Lowered* next, Waiting waiting) {
     resume = next;
     gave_way = true;
     if (waiting == Waiting::yes) ++waiting_turns;
+    if (waiting == Waiting::for_good) waiting_turns = kMostWaitingTurns;
     if (waiting == Waiting::no) waiting_turns = 0;
     return nullptr;
   }

@@ -133,7 +133,9 @@ const Lowered* poll(const Lowered* in, Warp& warp) {
   const std::span<const std::byte> from{warp.regs + in->b, addresses};
   const bool same = warp.poll.repeats(in, loaded, from);
   warp.tries.note(in, loaded, from, false, warp.block->changes.effects());
-  if (warp.block->launch.asks_take_turns) warp.block->vain_looks[warp.index].note(in, warp);
+  if (warp.block->launch.asks_take_turns && warp.block->vain_looks[warp.index].note(in, warp)) {
+    return warp.give_way(in + 1, Warp::Waiting::for_good);
+  }
   return warp.give_way(in + 1, same ? Warp::Waiting::yes : Warp::Waiting::no);
 }
 
@@ -142,8 +144,8 @@ const Lowered* poll(const Lowered* in, Warp& warp) {
 const Lowered* ask(const Lowered* in, Warp& warp) {
   if (!warp.block->launch.asks_take_turns) [[likely]]
     return in + 1;
-  warp.block->vain_looks[warp.index].note(in, warp);
-  return warp.give_way(in + 1, Warp::Waiting::no);
+  const bool in_vain = warp.block->vain_looks[warp.index].note(in, warp);
+  return warp.give_way(in + 1, in_vain ? Warp::Waiting::for_good : Warp::Waiting::no);
 }
 
 /// Memory is sequentially consistent here: the checkers need to know, and the clocks. kOfGpu:

@@ -211,7 +211,7 @@ struct RunRequest {
   bool variants_checked = true;  ///< checkers watch them, which takes longer
   bool variants_timed = true;    ///< the times of their launches may matter, which takes longer
   /// What each of them may take, in warp instructions; 0: four times what the first call took of
-  /// its budget, and 100,000.
+  /// its budget, and 100,000, or a share of 30 million, whichever is more.
   std::uint64_t variant_budget = 0;
   /// Of all of them together, of the processor. Those that are left then are not called.
   std::chrono::duration<double> variants_time_limit{5};

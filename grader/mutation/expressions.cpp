@@ -221,7 +221,7 @@ void ExpressionMutator::mutate_conjuncts(std::size_t first, std::size_t last) {
   std::vector<std::pair<std::size_t, std::size_t>> parts;
   std::size_t begin = first;
   for (std::size_t i = first; i < last; ++i) {
-    if (code_.is(i, "(") || code_.is(i, "[") || code_.is(i, "{")) {
+    if (code_.at(i).opens()) {
       i = code_.partner(i);
       continue;
     }

@@ -98,8 +98,8 @@ class ExpressionMutator {
   void regroup_sums(std::size_t first, std::size_t last);
   Operand operand_before(std::size_t sum, std::size_t first) const;
   Operand operand_behind(std::size_t sum, std::size_t last) const;
-  void widen_right(std::size_t sum, const Operand& left, const Operand& right);
-  void widen_left(std::size_t sum, const Operand& left, const Operand& right);
+  void widen_right(const Operand& left, const Operand& right);
+  void widen_left(const Operand& left, const Operand& right);
   void move_factor(const Operand& left, const Operand& right);
   /// A name, or a member of an object, with the tokens that it takes.
   struct ReadName {

@@ -18,8 +18,6 @@ constexpr std::array<std::string_view, 14> kOfOneNumber{
     "sqrtf", "sqrt", "rsqrtf", "rsqrt",  "tanhf",  "tanh", "expf",
     "exp",   "logf", "log",    "__expf", "__logf", "erff", "exp2f"};
 
-bool is_factor_sign(const CodeToken& token) { return token.is("*") || token.is("/"); }
-
 std::string_view function_for(const CodeToken& sign) {
   return sign.is("/") ? "divided_if" : "multiplied_if";
 }
@@ -60,7 +58,7 @@ void ExpressionMutator::move_in(std::size_t function, std::size_t last) {
   const std::size_t close = code_.partner(function + 1);
   const CodeToken& sign = code_.at(close + 1);
   const std::size_t operand = close + 2, behind = simple_operand(operand, last);
-  if (close + 1 >= last || !is_factor_sign(sign) || behind == operand) return;
+  if (close + 1 >= last || !sign.is_factor_sign() || behind == operand) return;
   const std::string argument = code_.spelling(function + 2, close);
   const std::string moved = code_.spelling(operand, behind);
   const int number = mutants_.add_alone(
@@ -76,13 +74,13 @@ void ExpressionMutator::move_out(std::size_t function) {
   const std::size_t close = code_.partner(function + 1);
   std::size_t sign = function;
   for (std::size_t i = function + 2; i < close; ++i) {
-    if (code_.is(i, "(") || code_.is(i, "[") || code_.is(i, "{")) {
+    if (code_.at(i).opens()) {
       i = code_.partner(i);
       continue;
     }
     // Of a sum the last factor belongs to its last term alone.
     if (code_.is(i, "+") || code_.is(i, "-") || code_.is(i, ",") || code_.is(i, "?")) return;
-    if (is_factor_sign(code_.at(i))) sign = i;
+    if (code_.at(i).is_factor_sign()) sign = i;
   }
   const bool is_qualified =
       function > 0 && (code_.is(function - 1, "::") || code_.is(function - 1, "."));
@@ -101,7 +99,7 @@ void ExpressionMutator::exchange_arguments(std::size_t open) {
   const std::size_t close = code_.partner(open);
   std::vector<std::size_t> commas;
   for (std::size_t i = open + 1; i < close; ++i) {
-    if (code_.is(i, "(") || code_.is(i, "[") || code_.is(i, "{")) i = code_.partner(i);
+    if (code_.at(i).opens()) i = code_.partner(i);
     if (code_.is(i, ",")) commas.push_back(i);
   }
   if (commas.empty()) return;

@@ -152,7 +152,7 @@ void StatementMutator::lambdas(std::size_t first, std::size_t last) {
 /// The next semicolon that is not inside of something.
 std::size_t StatementMutator::end_of_statement(std::size_t first, std::size_t last) const {
   for (std::size_t i = first; i < last; ++i) {
-    if (code_.is(i, "(") || code_.is(i, "[") || code_.is(i, "{")) i = code_.partner(i);
+    if (code_.at(i).opens()) i = code_.partner(i);
     if (code_.is(i, ";")) return i;
   }
   return last;
@@ -378,8 +378,7 @@ void StatementMutator::declarators(std::size_t name, std::size_t end, const std:
     }
     std::size_t next = i;
     while (next < end && !code_.is(next, ",")) {
-      if (code_.is(next, "(") || code_.is(next, "[") || code_.is(next, "{"))
-        next = code_.partner(next);
+      if (code_.at(next).opens()) next = code_.partner(next);
       ++next;
     }
     next = std::min(next, end);
@@ -440,7 +439,7 @@ StatementMutator::Statement StatementMutator::expression(std::size_t first, std:
 /// `x += y;` as a whole statement.
 void StatementMutator::update(std::size_t first, std::size_t end) {
   for (std::size_t i = first; i < end; ++i) {
-    if (code_.is(i, "(") || code_.is(i, "[") || code_.is(i, "{")) {
+    if (code_.at(i).opens()) {
       i = code_.partner(i);
       continue;
     }

@@ -13,8 +13,6 @@
 namespace rooflab::mutation {
 namespace {
 
-bool is_factor_sign(const CodeToken& token) { return token.is("*") || token.is("/"); }
-
 /// Whether an operand of a sum ends before this token, if it stands behind a value.
 bool ends_operand(const CodeToken& token) {
   constexpr std::array<std::string_view, 26> kEnds{
@@ -22,9 +20,6 @@ bool ends_operand(const CodeToken& token) {
       "||", "=", "+=", "-=", "*=", "/=", "%=", "<<", ">>", "&",  "|",  "^",  "%"};
   return std::ranges::find(kEnds, std::string_view(token.text)) != kEnds.end();
 }
-
-bool opens(const CodeToken& token) { return token.is("(") || token.is("[") || token.is("{"); }
-bool closes(const CodeToken& token) { return token.is(")") || token.is("]") || token.is("}"); }
 
 }  // namespace
 
@@ -34,8 +29,8 @@ void ExpressionMutator::regroup_sums(std::size_t first, std::size_t last) {
     if (!is_sum) continue;
     const Operand left = operand_before(i, first), right = operand_behind(i, last);
     if (left.first == i || right.behind == i + 1) continue;
-    if (left.sign != i) widen_right(i, left, right);
-    if (right.sign != i) widen_left(i, left, right);
+    if (left.sign != i) widen_right(left, right);
+    if (right.sign != i) widen_left(left, right);
     if (code_.is(i, "+")) move_factor(left, right);
   }
 }
@@ -46,13 +41,13 @@ ExpressionMutator::Operand ExpressionMutator::operand_before(std::size_t sum,
   Operand operand{sum, sum, sum};
   for (std::size_t i = sum; i-- > first;) {
     const CodeToken& token = code_.at(i);
-    if (closes(token)) {
+    if (token.closes()) {
       const std::size_t open = code_.partner(i);
       if (open >= i || open < first) break;
       i = open;
-    } else if (opens(token) || token.is("return")) {
+    } else if (token.opens() || token.is("return")) {
       break;
-    } else if (is_factor_sign(token) && is_binary(i, first)) {
+    } else if (token.is_factor_sign() && is_binary(i, first)) {
       if (operand.sign == sum) operand.sign = i;
     } else if (ends_operand(token)) {
       break;
@@ -68,13 +63,13 @@ ExpressionMutator::Operand ExpressionMutator::operand_behind(std::size_t sum,
   Operand operand{sum + 1, sum + 1, sum};
   for (std::size_t i = sum + 1; i < last; ++i) {
     const CodeToken& token = code_.at(i);
-    if (opens(token)) {
+    if (token.opens()) {
       const std::size_t close = code_.partner(i);
       if (close >= last) break;
       i = close;
-    } else if (closes(token)) {
+    } else if (token.closes()) {
       break;
-    } else if (is_factor_sign(token) && i > sum + 1) {
+    } else if (token.is_factor_sign() && i > sum + 1) {
       if (operand.sign == sum) operand.sign = i;
     } else if (ends_operand(token)) {
       break;
@@ -85,7 +80,8 @@ ExpressionMutator::Operand ExpressionMutator::operand_behind(std::size_t sum,
 }
 
 /// `a * b + c`: a * (b + c).
-void ExpressionMutator::widen_right(std::size_t sum, const Operand& left, const Operand& right) {
+void ExpressionMutator::widen_right(const Operand& left, const Operand& right) {
+  const std::size_t sum = left.behind;
   const std::string before = code_.spelling(left.first, right.behind);
   const std::string factor = code_.spelling(left.sign + 1, sum);
   const std::string added = code_.spelling(right.first, right.behind);
@@ -101,7 +97,8 @@ void ExpressionMutator::widen_right(std::size_t sum, const Operand& left, const 
 }
 
 /// `a + b * c`: (a + b) * c. Of a difference, a - (b - a) * c has the sign of it.
-void ExpressionMutator::widen_left(std::size_t sum, const Operand& left, const Operand& right) {
+void ExpressionMutator::widen_left(const Operand& left, const Operand& right) {
+  const std::size_t sum = left.behind;
   const std::string before = code_.spelling(left.first, right.behind);
   const std::string factor = code_.spelling(right.first, right.sign);
   const std::string added = code_.spelling(left.first, sum);

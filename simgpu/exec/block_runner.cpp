@@ -73,12 +73,7 @@ void BlockRunner::begin(Warp& warp) {
   warp.existed = lanes;
   warp.state = WarpState::ready;
   warp.clock = 0;
-  warp.slots = 0;
-  warp.loads = 0;
-  warp.load_cycles = 0;
-  warp.first_under_way = nullptr;
-  warp.waited = 0;
-  warp.slept_ns = 0;
+  static_cast<WarpTimes&>(warp) = {};
   warp.stack.reset(lanes);
   warp.calls.clear();
   warp.poll.in = nullptr;

@@ -44,8 +44,8 @@ WORK:
 }
 
 constexpr unsigned kBlocks = 8;
-/// Looks in vain are a block's own time, too, beside which the others' is less.
-constexpr double kInVain = 0.5;
+/// A look that finds another value is a block's own time, beside which the others' is less.
+constexpr double kOfLooks = 0.5;
 
 /// How many times as long as one block alone eight of them take that the GPU holds at once.
 double length_of(const std::string& before, const std::string& behind, std::uint32_t first_word) {
@@ -70,7 +70,7 @@ TEST(BlockTurns, BlocksThatWaitForTheirNumberAreOneAfterAnother) {
        {"atom.global.add.u32 %r5, [%rd1], 0;", "ld.volatile.u32 %r5, [%rd1];",
         "ld.acquire.gpu.global.u32 %r5, [%rd1];"}) {
     const std::string wait = std::string("POLL:\n  ") + look + "\n" + until_own;
-    EXPECT_NEAR(length_of(wait, "  red.global.add.u32 [%rd1], 1;\n", 0), kBlocks, kInVain) << look;
+    EXPECT_NEAR(length_of(wait, "  red.global.add.u32 [%rd1], 1;\n", 0), kBlocks, kOfLooks) << look;
   }
 }
 
@@ -78,7 +78,7 @@ TEST(BlockTurns, BlocksThatWaitForThePreviousOnesFlagAreOneAfterAnother) {
   for (const char* const store :
        {"st.volatile.global.u32", "st.global.u32", "st.release.gpu.global.u32"}) {
     const std::string signal = std::string("  mov.u32 %r5, 1;\n  ") + store + " [%rd2+4], %r5;\n";
-    EXPECT_NEAR(length_of(kPoll + kUntilSet, signal, 1), kBlocks, kInVain) << store;
+    EXPECT_NEAR(length_of(kPoll + kUntilSet, signal, 1), kBlocks, kOfLooks) << store;
   }
 }
 
@@ -89,7 +89,7 @@ POLL:
   setp.ne.u32 %p4, %r5, 0;
   @%p4 bra POLL;
 )";
-  EXPECT_NEAR(length_of(lock, "  atom.global.exch.b32 %r5, [%rd1], 0;\n", 0), kBlocks, kInVain);
+  EXPECT_NEAR(length_of(lock, "  atom.global.exch.b32 %r5, [%rd1], 0;\n", 0), kBlocks, kOfLooks);
 }
 
 TEST(BlockTurns, ABlockThatFindsItsFlagSetHasNotWaited) {

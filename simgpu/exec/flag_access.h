@@ -24,27 +24,34 @@ void each_flag(const Prepared<Word>& at, std::uint32_t lanes, Visit visit) {
   }
 }
 
+/// The time now, as flag_times() has it.
+inline std::uint64_t flag_time(const Warp& warp) { return warp.block->begins_at + warp.time(); }
+
+/// The warp goes on no sooner than the last of what ask(place) gives for its lanes' places.
+template <class Word, class Ask>
+void wait_until_stored(Warp& warp, const Prepared<Word>& at, Ask ask) {
+  std::uint64_t last = 0;
+  each_flag(at, warp.mask, [&](const std::byte* place) { last = std::max(last, ask(place)); });
+  const std::uint64_t now = flag_time(warp);
+  if (last > now) warp.waited += last - now;
+}
+
 /// The warp goes on no sooner than others have stored where it has looked before.
 template <class Word>
 void wait_for_flags(Warp& warp, const Prepared<Word>& at) {
   FlagTimes& flags = warp.block->flag_times();
   if (!flags.any()) [[likely]]
     return;
-  std::uint64_t last = 0;
-  each_flag(at, warp.mask, [&](const std::byte* place) {
-    last = std::max(last, flags.take_first(flag_number(warp), place));
-  });
-  const std::uint64_t now = warp.block->begins_at + warp.time();
-  if (last > now) warp.waited += last - now;
+  wait_until_stored(
+      warp, at, [&](const std::byte* place) { return flags.take_first(flag_number(warp), place); });
 }
 
-/// A look at places that others may store to, which the warp may repeat until they have.
+/// Likewise, and it may repeat its look until they have stored again.
 template <class Word>
 void look_at_flags(Warp& warp, const Prepared<Word>& at) {
-  wait_for_flags(warp, at);
-  each_flag(at, warp.mask, [&](const std::byte* place) {
-    warp.block->flag_times().look(flag_number(warp), place);
-  });
+  FlagTimes& flags = warp.block->flag_times();
+  wait_until_stored(warp, at,
+                    [&](const std::byte* place) { return flags.look(flag_number(warp), place); });
 }
 
 /// @param lanes whose stores others may wait for
@@ -53,7 +60,7 @@ void store_flags(Warp& warp, const Prepared<Word>& at, std::uint32_t lanes) {
   FlagTimes& flags = warp.block->flag_times();
   if (!flags.any()) [[likely]]
     return;
-  const std::uint64_t now = warp.block->begins_at + warp.time();
+  const std::uint64_t now = flag_time(warp);
   each_flag(at, lanes, [&](const std::byte* place) { flags.store(flag_number(warp), place, now); });
 }
 

@@ -10,38 +10,36 @@ void FlagTimes::clear() {
   if (!looks_.empty()) is_seen_.reset();
   if (looks_.bucket_count() > kFewBuckets) looks_ = {};
   looks_.clear();
+  looks_of_all_ = 0;
   woken_.clear();
 }
 
-FlagTimes::Look* FlagTimes::find(std::uint64_t warp, const std::byte* place) {
-  const auto found = looks_.find(place);
-  if (found == looks_.end()) return nullptr;
-  const auto look = std::ranges::find(found->second, warp, &Look::warp);
-  return look == found->second.end() ? nullptr : &*look;
-}
-
-void FlagTimes::look(std::uint64_t warp, const std::byte* place) {
-  // Of very many places a block does not wait for each: it works on them. No shared memory has as
-  // many bytes.
-  constexpr std::size_t kMostPlaces = std::size_t{1} << 18;
-  if (find(warp, place) != nullptr) return;
-  if (looks_.size() >= kMostPlaces) clear();
-  is_seen_.set(bit_of(place));
-  looks_[place].push_back({.warp = warp});
+std::uint64_t FlagTimes::look(std::uint64_t warp, const std::byte* place) {
+  // Of very many places nobody waits for each: warps work on them.
+  constexpr std::size_t kMostLooks = std::size_t{1} << 20;
+  if (looks_of_all_ >= kMostLooks) clear();
+  const auto [stored_at, is_new] = looks_[place].try_emplace(warp, 0);
+  if (is_new) {
+    ++looks_of_all_;
+    is_seen_.set(bit_of(place));
+  }
+  return std::exchange(stored_at->second, 0);
 }
 
 std::uint64_t FlagTimes::take_first(std::uint64_t warp, const std::byte* place) {
-  Look* const look = find(warp, place);
-  return look == nullptr ? 0 : std::exchange(look->stored_at, 0);
+  const auto found = looks_.find(place);
+  if (found == looks_.end()) return 0;
+  const auto stored_at = found->second.find(warp);
+  return stored_at == found->second.end() ? 0 : std::exchange(stored_at->second, 0);
 }
 
 void FlagTimes::note_store(std::uint64_t warp, const std::byte* place, std::uint64_t time) {
   const auto found = looks_.find(place);
   if (found == looks_.end()) return;
-  for (Look& look : found->second) {
-    if (look.warp == warp || look.stored_at != 0) continue;
-    look.stored_at = std::max<std::uint64_t>(time, 1);
-    woken_.push_back(look.warp);
+  for (auto& [looker, stored_at] : found->second) {
+    if (looker == warp || stored_at != 0) continue;
+    stored_at = std::max<std::uint64_t>(time, 1);
+    woken_.push_back(looker);
   }
 }
 

@@ -17,9 +17,10 @@ class FlagTimes {
   void clear();
   /// Whether any warp has looked anywhere.
   bool any() const { return !looks_.empty(); }
-  /// The warp has looked at a place, and may do so again until another has stored there.
+  /// The warp looks at a place, and may do so again until another has stored there.
   /// @param warp its number among all whose times these are
-  void look(std::uint64_t warp, const std::byte* place);
+  /// @returns take_first()
+  std::uint64_t look(std::uint64_t warp, const std::byte* place);
   /// @returns the time of the first store of another warp since this one has looked; 0 where it has
   /// not, or none has stored. Those behind it may be for others: who waits for several stores looks
   /// again.
@@ -31,19 +32,18 @@ class FlagTimes {
   std::vector<std::uint64_t> take_woken() { return std::exchange(woken_, {}); }
 
  private:
-  struct Look {
-    std::uint64_t warp = 0;
-    std::uint64_t stored_at = 0;  ///< 0: nobody has stored since
-  };
+  /// By warp, when another has stored since its look; 0: nobody.
+  using StoredAt = std::unordered_map<std::uint64_t, std::uint64_t>;
+
   static constexpr std::size_t kBits = 4096;
 
   static std::size_t bit_of(const std::byte* place) {
     return reinterpret_cast<std::uintptr_t>(place) / sizeof(std::uint32_t) % kBits;
   }
-  Look* find(std::uint64_t warp, const std::byte* place);
   void note_store(std::uint64_t warp, const std::byte* place, std::uint64_t time);
 
-  std::unordered_map<const std::byte*, std::vector<Look>> looks_;
+  std::unordered_map<const std::byte*, StoredAt> looks_;
+  std::size_t looks_of_all_ = 0;  ///< warps in looks_, of all places together
   std::vector<std::uint64_t> woken_;
   std::bitset<kBits> is_seen_;  ///< of each place in looks_ its bit: most stores are elsewhere
 };

@@ -24,22 +24,14 @@ bool VainLook::note(const Lowered* in, Warp& warp) {
   const std::uint64_t effects = warp.block->changes.effects();
   if (is_same(in, warp, effects)) {
     std::ranges::copy(counts_, warp.counts);
-    warp.slots = slots_;
-    warp.slept_ns = slept_ns_;
-    warp.loads = loads_;
-    warp.load_cycles = load_cycles_;
-    warp.waited = waited_;
+    static_cast<WarpTimes&>(warp) = times_;
     return true;
   }
   in_ = in;
   effects_ = effects;
   registers_.assign(warp.regs, warp.regs + kernel.register_bytes);
   counts_.assign(warp.counts, warp.counts + kernel.basic_blocks);
-  slots_ = warp.slots;
-  slept_ns_ = warp.slept_ns;
-  loads_ = warp.loads;
-  load_cycles_ = warp.load_cycles;
-  waited_ = warp.waited;
+  times_ = warp;
   return false;
 }
 

@@ -28,7 +28,7 @@ class VainLook {
   std::vector<std::byte> registers_;
   // Of the warp then.
   std::vector<ExecutionCount> counts_;
-  std::uint64_t slots_ = 0, slept_ns_ = 0, loads_ = 0, load_cycles_ = 0, waited_ = 0;
+  WarpTimes times_;
 };
 
 }  // namespace simgpu

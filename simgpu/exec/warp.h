@@ -17,9 +17,22 @@ namespace simgpu {
 
 struct ThreadBlock;
 
+/// What has come of a warp's time in the current block of threads.
+struct WarpTimes {
+  std::uint64_t slots = 0;        ///< of issue, that its instructions take of the machine
+  std::uint64_t slept_ns = 0;     ///< that it asked for
+  std::uint64_t loads = 0;        ///< from memory
+  std::uint64_t load_cycles = 0;  ///< that it has waited for them, and for L2 at fences
+  std::uint64_t waited = 0;       ///< cycles at barriers and flags, for warps that came later
+  /// Loads for which nothing has waited yet: the first of them, and when all are there. Executed
+  /// again, it needs its register back, and the warp waits for them.
+  const Lowered* first_under_way = nullptr;
+  std::uint64_t all_there = 0;
+};
+
 /// One warp in execution. Its lane state is that of the lanes which have the turn: of all, unless
 /// some go another way.
-struct Warp : LaneState {
+struct Warp : LaneState, WarpTimes {
   std::byte* regs = nullptr;  ///< register file, laid out by the lowering
   std::uint32_t mask = 0;     ///< lanes that execute the current instruction
   std::uint32_t active = 0;   ///< lanes that are at the current instruction
@@ -32,16 +45,7 @@ struct Warp : LaneState {
   ThreadBlock* block = nullptr;
   std::int64_t quantum = 0;         ///< instructions left before another warp gets its turn
   std::int32_t memory_quantum = 0;  ///< global memory accesses left, likewise
-  std::uint64_t clock = 0;     ///< instructions executed, up to the end of the current basic block
-  std::uint64_t slots = 0;     ///< issue slots that these instructions take of the machine
-  std::uint64_t slept_ns = 0;  ///< that it asked for in the current block of threads
-  std::uint64_t loads = 0;     ///< from memory, in the current block of threads
-  std::uint64_t load_cycles = 0;  ///< that it has waited for them, and for L2 at fences
-  std::uint64_t waited = 0;       ///< cycles at barriers and flags, for warps that came later
-  /// Loads of the current block of threads for which nothing has waited yet: the first of them, and
-  /// when all are there. Executed again, it needs its register back, and the warp waits for them.
-  const Lowered* first_under_way = nullptr;
-  std::uint64_t all_there = 0;
+  std::uint64_t clock = 0;  ///< instructions executed, up to the end of the current basic block
   std::uint16_t index = 0;  ///< within the block
   /// A word of shared memory that the warp waits for to change, and what it was; nullptr: none.
   const std::byte* sleeps_on = nullptr;

@@ -356,14 +356,14 @@ TEST(MutantWords, WhatLeavesOneBlockIsToldOnlyIfNothingElseIsRight) {
   EXPECT_EQ(best.front().mutants.front().line, 5u);
 }
 
-TEST(MutantWords, OfAnAccessComeFromItsLineIfOneIsRightThere) {
+TEST(MutantWords, OfAnAccessComeFromTheLineThatIsClosestToIt) {
   const PretendFile file{
       {mutant(1, MutantKind::number, 3), mutant(2, MutantKind::left_out, 5)},
       [](const Variant& variant, std::int64_t) { return variant.first != 0 ? 0 : 7; }};
   const SearchResult result = find_right_mutants(file.mutants, file.tools());
   EXPECT_EQ(words_of(result, best_of(result), 1).line, 3u);
-  EXPECT_EQ(words_of(result, best_of(result, 5), 1).line, 5u);
-  EXPECT_EQ(words_of(result, best_of(result, 9), 1).line, 3u);
+  EXPECT_EQ(words_of(result, best_of(result, {{5, 0}, {3, 1}}), 1).line, 5u);
+  EXPECT_EQ(words_of(result, best_of(result, {{9, 0}}), 1).line, 3u);
 }
 
 TEST(MutantWords, OfADivisorThatIsRightSinceItsQuotientIsZeroTellTheZero) {

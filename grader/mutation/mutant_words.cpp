@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
+#include <ranges>
 #include <set>
 
 #include "grader/mutation/words.h"
@@ -192,7 +194,8 @@ void tell_of(const RightMutant& right, bool is_alone, const std::string& outcome
 
 }  // namespace
 
-std::vector<RightMutant> best_of(const SearchResult& result, std::uint32_t line) {
+std::vector<RightMutant> best_of(const SearchResult& result,
+                                 const std::map<std::uint32_t, unsigned>& steps_to) {
   const auto explains = [](const RightMutant& right) {
     return !right.vanishes && !right.leaves_one_block;
   };
@@ -201,9 +204,12 @@ std::vector<RightMutant> best_of(const SearchResult& result, std::uint32_t line)
   if (best.empty()) best = result.right;
   constexpr std::size_t kMostLines = 4;
   if (lines_of(best).size() > kMostLines) return {};
-  std::ranges::stable_partition(best, [line](const RightMutant& right) {
-    return std::ranges::any_of(right.mutants,
-                               [line](const Mutant& mutant) { return mutant.line == line; });
+  const auto steps = [&](const Mutant& mutant) {
+    const auto known = steps_to.find(mutant.line);
+    return known == steps_to.end() ? std::numeric_limits<unsigned>::max() : known->second;
+  };
+  std::ranges::stable_sort(best, {}, [&](const RightMutant& right) {
+    return std::ranges::min(right.mutants | std::views::transform(steps));
   });
   return best;
 }

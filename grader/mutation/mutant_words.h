@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -19,8 +20,10 @@ struct OperationWords {
 
 /// Of the mutants that are right, those that explain best. Nothing where they lie in so many places
 /// that none of them is the cause.
-/// @param line of what was found: one that is right there comes first; 0: there is none
-std::vector<RightMutant> best_of(const SearchResult& result, std::uint32_t line = 0);
+/// @param steps_to of an access: how far a line is from it (LinesOfSlice::related). What is close
+///                 to it comes first.
+std::vector<RightMutant> best_of(const SearchResult& result,
+                                 const std::map<std::uint32_t, unsigned>& steps_to = {});
 /// @param cases how many cases were tried
 OperationWords words_of(const SearchResult& result, const std::vector<RightMutant>& best,
                         std::size_t cases);

@@ -151,18 +151,21 @@ class Slice {
   }
 
   /// How far away a piece is that decides something of the names that matter; 0: it decides
-  /// nothing. What computes a value is closer than what decides whether that happens, and that is
-  /// closer than what an array holds: where the array lies is decided elsewhere.
+  /// nothing. What computes a value is closer than what decides whether that happens or takes it
+  /// along, and that is closer than what an array holds: where the array lies is decided elsewhere.
   unsigned steps_of(const Piece& piece) const {
     constexpr unsigned kToValue = 1, kToHead = 2, kToElement = 4;
     if (is_head(piece)) return encloses_related(piece) ? kToHead : 0;
-    bool assigns = false, names_any = false, stores = false;
+    bool assigns = false, names_any = false, stores = false, gives_address = false;
     for (std::size_t i = piece.first; i < piece.behind; ++i) {
       const CodeToken& token = code_.at(i);
       const bool is_for_all = token.is("<<<") || token.text.starts_with("__sync") ||
                               token.is("return") || token.is("break") || token.is("continue");
       if (is_for_all) return kToHead;
-      names_any = names_any || has_name(piece, i);
+      // That two calls are of the same function relates them to nothing.
+      const bool is_named = has_name(piece, i) && !code_.is(i + 1, "(");
+      names_any = names_any || is_named;
+      gives_address = gives_address || (is_named && i > piece.first && code_.is(i - 1, "&"));
       const bool steps = token.is("++") || token.is("--");
       if (!is_assignment(token) && !steps) continue;
       assigns = true;
@@ -172,7 +175,8 @@ class Slice {
       stores = true;
     }
     if (stores) return kToElement;
-    return !assigns && names_any && !is_declaration(piece) ? kToValue : 0;
+    if (assigns || !names_any || is_declaration(piece)) return 0;
+    return gives_address ? kToValue : kToHead;
   }
 
   /// In the braces behind it, or the one statement.

@@ -57,6 +57,13 @@ TEST(Slice, KeepsTheConditionAroundWhatItKeeps) {
   EXPECT_THAT(slice_of(code, 4).unrelated, ::testing::ElementsAre(6u, 7u));
 }
 
+TEST(Slice, DoesNotRelateTwoCallsOfOneFunction) {
+  const Code code(
+      "void f(float* a, float* b, int n) {\nCHECK(copy(a, n));\nCHECK(clear(b));\n"
+      "CHECK(copy(b, 4));\n}");
+  EXPECT_THAT(slice_of(code, 4).unrelated, ::testing::ElementsAre(2u));
+}
+
 TEST(Slice, TellsHowManyStepsALineIsAway) {
   const auto related = slice_of(Code(kKernel), 8).related;
   EXPECT_EQ(related.at(8), 0u);

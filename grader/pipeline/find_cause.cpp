@@ -107,8 +107,10 @@ SearchedCause CaseRunner::find_cause(const std::vector<const CaseSpec*>& failed)
   // A case of one element shows little of what the others have in common.
   const CaseSpec& spec = **std::ranges::max_element(
       cases, {}, [this](const CaseSpec* each) { return bytes_of(*each); });
-  std::vector<Values> parameters_of_failed;
-  for (const CaseSpec* each : cases) parameters_of_failed.push_back(each->parameters);
+  // A change that explains one width may be refuted by another one.
+  std::vector<Values> of_kind = other_cases(cases);
+  of_kind = ParameterDomain(std::move(of_kind)).of_kind(spec.parameters);
+  for (const CaseSpec* each : cases) of_kind.push_back(each->parameters);
   const NumberedCase numbered{spec};
   const auto draw = [&](const Values& parameters, int number) {
     CaseSpec drawn = spec;
@@ -120,7 +122,7 @@ SearchedCause CaseRunner::find_cause(const std::vector<const CaseSpec*>& failed)
         {.oracle = *oracle_,
          .axes = scene_.task().axes,
          .candidates = smaller_problems(spec),
-         .failed = parameters_of_failed,
+         .cases = of_kind,
          .draw = draw,
          .call =
              [&](std::size_t count, const std::function<Problem(std::size_t)>& posed) {

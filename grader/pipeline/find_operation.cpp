@@ -47,17 +47,20 @@ struct Followed {
 struct RightResults {
   Problem problem;
   std::vector<Expected> tensors;
-  Values results;  ///< of a `values` task
+  Values results;                 ///< of a `values` task
+  const Oracle* judge = nullptr;  ///< of a `values` task: it may say more of what came back
   std::optional<Followed> followed = {};
 
-  bool is_known() const { return !tensors.empty() || !results.empty(); }
+  /// An oracle that takes no results for right ones knows what is right.
+  bool is_known() const { return !tensors.empty() || !results.empty() || complaints_of({}) != 0; }
 
-  Tried judge(const VariantCall& call) {
+  Tried tell(const VariantCall& call) {
     Tried tried{
         .is_sound = call.is_sound, .failure = call.failure_code, .most_blocks = call.most_blocks};
     if (!call.is_sound) return tried;
-    if (!results.empty()) {
+    if (judge != nullptr) {
       judge_results(wrong_results(call.results, results), call.results, tried);
+      tried.wrong += complaints_of(call.results);
     } else {
       judge_tensors(wrong_tensors(problem, tensors, call.outputs), tried);
     }
@@ -65,6 +68,12 @@ struct RightResults {
   }
 
  private:
+  /// How often the oracle complains of results, whatever the device did meanwhile.
+  std::size_t complaints_of(const Values& got) const {
+    if (judge == nullptr) return 0;
+    return judge->judge(problem, {.results = got, .activity = {}, .keeps_records = false}).size();
+  }
+
   void judge_results(const Values& wrong, const Values& got, Tried& tried) {
     tried.wrong = wrong.size();
     if (!wrong.empty() && !followed) followed = Followed{wrong.begin()->first};
@@ -179,7 +188,7 @@ class MutantCalls {
       left_ -= last_work_;
       Known& known = known_for(trials[i]);
       if (!known.work) known.work = last_work_;
-      tried.push_back(known.right.judge(call));
+      tried.push_back(known.right.tell(call));
       tried.back().work = last_work_;
     }
     return tried;
@@ -215,11 +224,12 @@ class MutantCalls {
 }  // namespace
 
 /// What a public case of a `values` task has to give.
-Values CaseRunner::results_of_case(const Values& parameters) const {
+/// @param problem of its parameters
+Values CaseRunner::results_of_case(const Values& parameters, const Problem& problem) const {
   for (const CaseSpec& spec : scene_.task().cases) {
-    if (!spec.hidden && spec.parameters == parameters) return spec.expect;
+    if (!spec.hidden && spec.parameters == parameters && !spec.expect.empty()) return spec.expect;
   }
-  return {};
+  return oracle_->expect_results(problem);
 }
 
 /// Small public cases of other groups, in which the function does the same.
@@ -265,7 +275,7 @@ std::optional<FoundCause> CaseRunner::find_operation(const NumberedCase& numbere
       result = try_mutants(*built, numbered, group, found ? &slice : nullptr, left);
       if (!result.right.empty() || result.was_cut_short) break;
     }
-    const std::vector<mutation::RightMutant> best = mutation::best_of(result, found.value_or(0));
+    const std::vector<mutation::RightMutant> best = mutation::best_of(result, slice.related);
     if (best.empty()) return std::nullopt;
     const mutation::OperationWords words = mutation::words_of(result, best, group.size());
     return FoundCause{.code = "RL0554",
@@ -296,16 +306,16 @@ mutation::SearchResult CaseRunner::try_mutants(const BuiltMutants& built,
                                                double& left) const {
   const bool is_values = scene_.task().kind == TaskKind::values;
   const auto pose = [&](const Values& parameters, int draw) {
-    RightResults right;
-    if (is_values) {
-      right.problem = {parameters, {}};
-      right.results = results_of_case(parameters);
-      return right;
-    }
     CaseSpec drawn = numbered.spec;
     drawn.parameters = parameters;
+    RightResults right;
     right.problem = problem_of(drawn, fmt::format("{}, operation {}", numbered.spec.name, draw));
-    right.tensors = oracle_->expect(right.problem);
+    if (is_values) {
+      right.results = results_of_case(parameters, right.problem);
+      right.judge = oracle_;
+    } else {
+      right.tensors = oracle_->expect(right.problem);
+    }
     return right;
   };
   const auto request_for = [&](const Problem& problem) {

@@ -54,15 +54,17 @@ bool is_known_by_its_factor(const Diagnostic& story, const FoundCause& cause) {
   return cause.code == "RL0553" && (story.code == "RL0404" || story.code == "RL0409");
 }
 
-/// Whether accesses are what is wrong: out of bounds, never written, or a race.
+/// Whether accesses are what is wrong: out of bounds, never written, or a race; or a copy that goes
+/// where nothing is.
 bool is_about_accesses(const Judgement& judgement) {
   using simgpu::FindingKind;
   const auto kind = judgement.diagnostics.front().code.kind();
   const bool is_of_verdict =
       judgement.verdict == Verdict::runtime_error || judgement.verdict == Verdict::race;
-  return is_of_verdict && (kind == FindingKind::out_of_bounds || kind == FindingKind::misaligned ||
-                           kind == FindingKind::uninitialized_read ||
-                           kind == FindingKind::shared_race || kind == FindingKind::global_race);
+  return is_of_verdict &&
+         (kind == FindingKind::out_of_bounds || kind == FindingKind::misaligned ||
+          kind == FindingKind::uninitialized_read || kind == FindingKind::shared_race ||
+          kind == FindingKind::global_race || kind == FindingKind::invalid_api_use);
 }
 
 /// Whether values are wrong of which only the looks are told.

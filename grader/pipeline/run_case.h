@@ -125,7 +125,7 @@ class CaseRunner {
                                      const std::vector<const CaseSpec*>& group,
                                      const mutation::LinesOfSlice* access, double& left) const;
   mutation::LinesOfSlice slice_of_access(std::optional<std::uint32_t> found) const;
-  Values results_of_case(const Values& parameters) const;
+  Values results_of_case(const Values& parameters, const Problem& problem) const;
   bool may_shrink(const CaseSpec& spec) const;
   std::vector<Values> other_cases(const std::vector<const CaseSpec*>& group) const;
   /// Whether the oracle takes a problem with these parameters.

@@ -74,19 +74,19 @@ class Search {
     trials_.clear();
     for (const int draw : {0, 1}) {
       std::optional<Trial> trial = trial_of(parameters, draw);
-      if (!trial) return false;
+      if (!trial || trial->wrong.empty()) return false;
       trials_.push_back(*std::move(trial));
     }
     return true;
   }
 
+  /// Nothing where the submission does not come through.
   std::optional<Trial> trial_of(const Values& parameters, int draw) const {
     Trial trial;
     trial.problem = tools_.draw(parameters, draw);
     Called called = tools_.call(1, [&](std::size_t) { return trial.problem; });
     if (called.outputs.size() != 1) return std::nullopt;
     trial.wrong = tools_.compare(trial.problem, called.outputs.front());
-    if (trial.wrong.empty()) return std::nullopt;
     trial.expected = tools_.oracle.expect(trial.problem);
     trial.outputs = std::move(called.outputs.front());
     trial.warp_instructions = called.warp_instructions;
@@ -113,11 +113,19 @@ class Search {
     return makes_all && is_narrow(trial.expected, mistake.outputs);
   }
 
-  /// Of the cases that failed: what a small problem makes of a mistake, others may make, too.
+  /// Whether all outputs of a case, wrong or right, are what comes of a change.
+  bool agrees_with(const InputChange& change, const Trial& of_case) const {
+    Problem changed = of_case.problem;
+    change.apply(changed);
+    return tools_.compare(changed, of_case.outputs).empty() &&
+           is_narrow(of_case.expected, tools_.oracle.expect(changed));
+  }
+
+  /// Of the cases: what a small problem makes of a mistake, others may make, too.
   const std::vector<Trial>& of_cases() {
     constexpr double kMostFlops = 1e9;
     if (!std::exchange(has_tried_cases_, true)) {
-      for (const Values& parameters : tools_.failed) {
+      for (const Values& parameters : tools_.cases) {
         if (flops_of(parameters) > kMostFlops) continue;
         if (auto trial = trial_of(parameters, 0)) of_cases_.push_back(*std::move(trial));
       }
@@ -138,7 +146,8 @@ class Search {
     for (const InputChange& change : changes) {
       const auto holds = [&](const Trial& trial) { return explains(change, trial); };
       if (!std::ranges::all_of(trials_, holds)) continue;
-      if (!std::ranges::all_of(of_cases(), holds)) continue;
+      const auto agrees = [&](const Trial& trial) { return agrees_with(change, trial); };
+      if (!std::ranges::all_of(of_cases(), agrees)) continue;
       return FoundCause{
           .code = "RL0550",
           .message = change.cause,

@@ -21,8 +21,9 @@ struct ReactionTools {
   /// Parameters of problems of which one may be wrong, the smallest first. The last is that of the
   /// case which failed.
   std::vector<Values> candidates;
-  /// Parameters of all cases that failed: another problem has to be the solution of each.
-  std::vector<Values> failed;
+  /// Parameters of all cases that failed, and of others of their kind: what the submission makes of
+  /// each has to be the solution of another problem.
+  std::vector<Values> cases;
   /// A problem of these parameters: 0, or another number for other inputs.
   std::function<Problem(const Values& parameters, int draw)> draw;
   CallAll call;

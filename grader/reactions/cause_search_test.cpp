@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <random>
@@ -131,7 +132,7 @@ std::optional<FoundCause> cause_of(const Submission& function, const AxisNames& 
   return search_cause({.oracle = oracle,
                        .axes = axes,
                        .candidates = candidates,
-                       .failed = candidates,
+                       .cases = {candidates[0], candidates[1], {{"scale", 1.0}}},
                        .draw =
                            [&](const Values& drawn, int draw) {
                              return oracle.make(drawn, static_cast<std::uint64_t>(draw) + 1);
@@ -176,6 +177,14 @@ TEST(FindCauseTest, NamesAnInputThatHasNoEffect) {
   ASSERT_TRUE(cause);
   EXPECT_EQ(cause->code.text(), "RL0550");
   EXPECT_EQ(cause->message, "bias has no effect: the result is what zeros in bias give");
+}
+
+TEST(FindCauseTest, NamesNoOtherProblemThatARightCaseIsNotTheSolutionOf) {
+  const auto cause = cause_of([](std::vector<Reals> in, double scale) {
+    if (scale != 1.0) std::ranges::transform(in[2], in[2].begin(), [](double x) { return 2 * x; });
+    return right(in, scale);
+  });
+  EXPECT_TRUE(!cause || cause->code.text() != "RL0550") << cause->message;
 }
 
 TEST(FindCauseTest, NamesInputsThatAreInEachOthersPlace) {

@@ -147,13 +147,14 @@ function(rooflab_program name)
 endfunction()
 
 # rooflab_test(<name> [SOURCES ... | EXCEPT ...] [LINK ...] [OPTIONS <compile options> ...] [LABELS ...] [TIMEOUT <seconds>] [COST <seconds>]
-# [THOROUGH <pattern> ...]):
+# [THOROUGH <pattern> ...] [LONG <pattern> ...]):
 # a GoogleTest program, of the folder's tests, but for these, where none are named, which ctest runs as one test. Without a TIMEOUT it has 300 s. Those with
 # the label `engine` or `threads` are built by the target engine_tests or threads_tests too. What matches a pattern of THOROUGH, as in
-# --gtest_filter, takes long, and is run by the test <name>_thoroughly under the label `thorough`. Those with a higher COST begin
+# --gtest_filter, takes long, and is run by the test <name>_thoroughly under the label `thorough`. What matches a pattern of LONG
+# does the same again and again, and is left out of builds with a sanitizer, to which it shows nothing new. Those with a higher COST begin
 # earlier: a long one that began last would run alone.
 function(rooflab_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT;COST" "SOURCES;EXCEPT;LINK;LABELS;OPTIONS;THOROUGH")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT;COST" "SOURCES;EXCEPT;LINK;LABELS;OPTIONS;THOROUGH;LONG")
   if(NOT arg_SOURCES)
     rooflab_test_sources(arg_SOURCES EXCEPT ${arg_EXCEPT})
   endif()
@@ -169,13 +170,16 @@ function(rooflab_test name)
   target_compile_definitions(${name} PRIVATE ROOFLAB_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
                                              ROOFLAB_BINARY_DIR="${PROJECT_BINARY_DIR}")
   set(tests ${name})
+  set(left_out ${arg_THOROUGH})
+  if(ROOFLAB_SANITIZE)
+    list(APPEND left_out ${arg_LONG})
+  endif()
+  list(JOIN left_out ":" left_out)
+  add_test(NAME ${name} COMMAND ${name} --gtest_filter=-${left_out})
   if(arg_THOROUGH)
     list(JOIN arg_THOROUGH ":" thorough)
-    add_test(NAME ${name} COMMAND ${name} --gtest_filter=-${thorough})
     add_test(NAME ${name}_thoroughly COMMAND ${name} --gtest_filter=${thorough})
     list(APPEND tests ${name}_thoroughly)
-  else()
-    add_test(NAME ${name} COMMAND ${name})
   endif()
   foreach(label engine threads)
     if(label IN_LIST arg_LABELS)

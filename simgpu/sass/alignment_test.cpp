@@ -262,6 +262,51 @@ TEST(Alignment, SaysThatLoadsAreMissing) {
   EXPECT_THAT(alignment.why_not, HasSubstr("loads are missing"));
 }
 
+TEST(Alignment, LoadsThatAPredicateKeepsThreadsFromMakeUpForNoOthers) {
+  const auto code =
+      CodeText().load(2).add_if("LDS", InstructionClass::shared_load, 5).store(4).exit();
+  const Alignment alignment = align_all(code, Counts()
+                                                  .line(2, InstructionClass::shared_load, 64)
+                                                  .line(3, InstructionClass::shared_load, 64)
+                                                  .line(4, InstructionClass::global_store, 64)
+                                                  .line(5, InstructionClass::shared_load, 64)
+                                                  .guarded(5, 0));
+  EXPECT_THAT(alignment.why_not, HasSubstr("50.0 % of its loads are missing"));
+}
+
+TEST(Alignment, GoesThroughABranchOfNothingButAsynchronousCopiesOrWideLoads) {
+  const auto code = CodeText()
+                        .branch(2, true)                                 // 0
+                        .add("LDGSTS", InstructionClass::async_copy, 2)  // 1
+                        .branch(4, true)                                 // 2
+                        .load(3, 16)                                     // 3
+                        .store(4)                                        // 4
+                        .exit();                                         // 5
+  const Alignment alignment = align_all(code, Counts()
+                                                  .line(2, InstructionClass::async_copy, 64)
+                                                  .line(3, InstructionClass::shared_load, 64)
+                                                  .line(4, InstructionClass::global_store, 64));
+  EXPECT_THAT(alignment.why_not, IsEmpty());
+  EXPECT_THAT(alignment.blocks.at(1).threads, DoubleNear(64, kTolerance));
+  EXPECT_THAT(alignment.blocks.at(3).threads, DoubleNear(64, kTolerance));
+}
+
+TEST(Alignment, WhatMachineCodeWasNotMadeOfHidesNoLoopOfWhichNothingTells) {
+  const auto code = CodeText()
+                        .add("MOV", kInteger, 1)                 // 0
+                        .add("I2F", InstructionClass::other, 2)  // 1
+                        .branch(1, true, 3)                      // 2
+                        .store(4)                                // 3
+                        .exit();                                 // 4
+  const Alignment alignment = align_all(code, Counts()
+                                                  .line(2, InstructionClass::other, 64 * 100)
+                                                  .line(4, InstructionClass::global_store, 64)
+                                                  .line(5, kInteger, 64 * 1000)
+                                                  .block({2})
+                                                  .block({4, 5}));
+  EXPECT_THAT(alignment.why_not, HasSubstr("nothing that tells how often"));
+}
+
 TEST(Alignment, SaysThatItJumpsToAddressesInRegisters) {
   const auto code = CodeText().jump_anywhere(2).store(3).exit();
   const auto counts = [](double jumps) {

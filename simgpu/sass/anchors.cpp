@@ -24,10 +24,10 @@ bool stores(InstructionClass cls) {
          cls == InstructionClass::generic_access;
 }
 
-/// A load as wide as in PTX: it is not one that was merged of several.
+/// A load that is not as wide as in PTX was merged of several, maybe of turns of a loop.
 double weight_of_load(const Instruction& instruction, const LineCount& line) {
   return instruction.access_bytes != 0 && instruction.access_bytes == line.access_bytes ? kLikely
-                                                                                        : 0;
+                                                                                        : kPossible;
 }
 
 /// ptxas makes several alike of some instructions, as two of 32 bits for one of 64: as many as
@@ -77,7 +77,13 @@ double anchor_weight(const Instruction& instruction, const LineCount& line) {
     case InstructionClass::global_load:
     case InstructionClass::shared_load:
     case InstructionClass::generic_access:
-      return is_any_of(name, {"LDG", "LDS", "LD"}) ? weight_of_load(instruction, line) : 0;
+      return is_any_of(name, {"LDG", "LDS", "LD", "LDSM"}) ? weight_of_load(instruction, line) : 0;
+    case InstructionClass::async_copy:
+      return name == "LDGSTS" ? kLikely : 0;
+    case InstructionClass::global_atomic:
+    case InstructionClass::shared_atomic:
+      // One lane may do it for its whole warp.
+      return is_any_of(name, {"ATOM", "ATOMG", "ATOMS", "RED", "REDG"}) ? kPossible : 0;
     case InstructionClass::integer:
       return is_any_of(name, {"ISETP", "IADD3", "IADD", "IMAD", "LOP3", "SHF", "LEA", "PRMT",
                               "IMNMX", "VIADD", "VIMNMX", "SEL"})

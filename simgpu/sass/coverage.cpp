@@ -33,13 +33,17 @@ std::set<std::uint32_t> told_blocks(const std::vector<Anchor>& anchors, const Pt
   return told;
 }
 
-/// Of all that PTX issues, the share in blocks that are executed several times and not told of.
-double untold_share(const std::vector<Anchor>& anchors, const PtxCounts& counts,
-                    std::span<const double> threads) {
+/// Of all that PTX issues and machine code was made of, the share in blocks that are executed
+/// several times and not told of.
+double untold_share(const KernelCode& code, const std::vector<Anchor>& anchors,
+                    const PtxCounts& counts, std::span<const double> threads) {
   constexpr double kOnce = 1.001;  // of the threads of a sampled launch
   const std::set<std::uint32_t> told = told_blocks(anchors, counts, threads);
+  std::set<std::uint32_t> has_code;
+  for (const Instruction& instruction : code.instructions) has_code.insert(instruction.ptx_line);
   double all = 0, untold = 0;
   for (const auto& [number, line] : counts.lines) {
+    if (!has_code.contains(number)) continue;
     all += line.issued;
     if (line.block_threads > kOnce * counts.threads && !told.contains(line.ptx_block))
       untold += line.issued;
@@ -84,17 +88,26 @@ struct Amount {
   double ptx = 0, machine = 0;
 };
 
+/// What is executed of the access of a line, by its bytes in machine code: several loads may be one
+/// wide one there.
+struct FoundAccess {
+  double threads = 0;
+  unsigned bytes = 0;  ///< of a lane
+};
+
 /// By what kind of work it is, in bytes of lanes where they are known of both, else in lanes.
 std::string missing_work(const KernelCode& code, const std::vector<BasicBlock>& blocks,
                          const PtxCounts& counts, std::span<const double> threads) {
-  std::map<std::uint32_t, double> found;  // by line
+  std::map<std::uint32_t, FoundAccess> found;  // by line
   for (std::size_t i = 0; i < blocks.size(); ++i) {
     for (std::uint32_t at = blocks[i].first; at < blocks[i].last; ++at) {
       const Instruction& one = code.instructions[at];
       const auto line = counts.lines.find(one.ptx_line);
       if (line == counts.lines.end() || !is_access(one.cls)) continue;
       const unsigned bytes = one.access_bytes != 0 ? one.access_bytes : line->second.access_bytes;
-      found[one.ptx_line] += threads[i] * std::max(bytes, 1U);
+      FoundAccess& access = found[one.ptx_line];
+      access.threads += threads[i];
+      access.bytes = std::max({access.bytes, bytes, 1U});
     }
   }
   std::map<InstructionClass, Amount> amounts;
@@ -103,7 +116,9 @@ std::string missing_work(const KernelCode& code, const std::vector<BasicBlock>& 
     Amount& amount = amounts[line.cls];
     amount.ptx += line.threads * std::max(line.access_bytes, 1U);
     const auto machine = found.find(number);
-    if (machine != found.end()) amount.machine += machine->second;
+    if (machine == found.end()) continue;
+    // Threads whose predicate keeps them from it come by in machine code, and do nothing there.
+    amount.machine += std::min(machine->second.threads, line.threads) * machine->second.bytes;
   }
   std::string why;
   for (const auto& [cls, amount] : amounts) {
@@ -120,7 +135,7 @@ std::string missing_work(const KernelCode& code, const std::vector<BasicBlock>& 
 std::string what_is_missing(const KernelCode& code, const std::vector<BasicBlock>& blocks,
                             const std::vector<Anchor>& anchors, const PtxCounts& counts,
                             std::span<const double> threads) {
-  const double untold = untold_share(anchors, counts, threads);
+  const double untold = untold_share(code, anchors, counts, threads);
   if (!(untold <= kMostUntold)) return "a loop has nothing that tells how often it is executed";
   return missing_work(code, blocks, counts, threads);
 }

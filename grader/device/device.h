@@ -196,6 +196,9 @@ struct RunRequest {
   /// Where the GPU is simulated: calls behind the first one, in its process and under checkers, the
   /// i-th of fresh(i), which may then have other sizes, too.
   std::vector<FurtherCall> further = {};
+  /// Where the GPU is simulated: warps and blocks come in the opposite order in kernels that can
+  /// see it (KernelRecord::sees_order).
+  bool backwards = false;
   /// Where the GPU is simulated: elements of outputs of which RunOutcome::origins is wanted. The
   /// call is slower for it by far: it is for small problems.
   std::vector<ElementPlace> origins_of = {};

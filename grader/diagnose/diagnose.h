@@ -197,6 +197,9 @@ struct CallOfProcess {
   int number = 0;          ///< 2 for the second one; 0 where nobody counts
   bool is_larger = false;  ///< its arrays are larger than those of the first call
 };
+/// A call that was right is not once the last warps and blocks come first.
+/// @param other what is told of that call
+Diagnostic explain_order(const Diagnostic& other);
 /// @param check of that call, against what its own inputs ask for
 Diagnostic explain_repeat(Repeat repeat, CallOfProcess call, const TensorCheck& check,
                           const DiagnoseContext& context);

@@ -71,6 +71,20 @@ constexpr const char* kKeepWhatFits =
 
 }  // namespace
 
+Diagnostic explain_order(const Diagnostic& other) {
+  Diagnostic story = other;
+  story.code = "RL0556";
+  story.message =
+      "the result depends on the order of warps and blocks: it is wrong when the last ones come "
+      "first";
+  story.notes.insert(story.notes.begin(), {"in that order: " + other.message,
+                                           "in the usual order everything was right"});
+  story.help =
+      "whoever reads what another warp has stored has to wait for it: __syncthreads() in a block; "
+      "between blocks a second launch, or a counter by atomicAdd behind a __threadfence()";
+  return story;
+}
+
 Diagnostic explain_repeat(Repeat repeat, CallOfProcess call, const TensorCheck& check,
                           const DiagnoseContext& context) {
   Diagnostic story = begin_story("RL0420", context);

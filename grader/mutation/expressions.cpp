@@ -168,12 +168,13 @@ void ExpressionMutator::number(std::size_t index) {
   const bool is_subscript_of_type = index > 0 && code_.is(index - 1, "<");
   if (is_subscript_of_type && code_.is(index + 1, ">")) return;
   const int first = mutants_.begin_place();
-  for (const char* after : {"{} + 1", "{} - 1", "2 * {}", "{} / 2", "-{}"}) {
+  for (const char* after : {"{} + 1", "{} - 1", "2 * {}", "{} / 2"}) {
     mutants_.add(MutantKind::number, index, token.text,
                  fmt::format(fmt::runtime(after), token.text));
   }
-  mutants_.add(MutantKind::number, index, token.text, "0");
-  mutants_.add(MutantKind::number, index, token.text, "1");
+  for (const std::string& after : {"-" + token.text, std::string("0"), std::string("1")}) {
+    mutants_.add(MutantKind::trivial, index, token.text, after);
+  }
   mutants_.add_any_value(index, token.text);
   edits_.wrap(index, index, call("number", first), ")");
   // Another constant may be meant.

@@ -273,7 +273,8 @@ class Search {
       Attempt& attempt = attempts[i];
       attempt.breaks_others = makes_wrong(tried[i], itself);
       const std::ptrdiff_t right = std::ranges::count_if(tried[i], &Tried::is_right);
-      const bool is_number = mutants_[attempt.mutants.front()].kind == MutantKind::number;
+      const MutantKind kind = mutants_[attempt.mutants.front()].kind;
+      const bool is_number = kind == MutantKind::number || kind == MutantKind::trivial;
       const bool is_made_for_some = is_number && right < std::ssize(tools_.others);
       if (is_made_for_some || (attempt.breaks_others && attempt.mutants.size() > 1)) continue;
       const std::tuple rank(!attempt.breaks_others, right);

@@ -47,6 +47,7 @@ std::string change_of(const Mutant& mutant, double value) {
       if (mutant.is_any_value)
         return fmt::format("with about {:.6g} in place of `{}`", value, before);
       return in_place();
+    case MutantKind::trivial:
     case MutantKind::comparison:
     case MutantKind::name:
     case MutantKind::update:
@@ -105,6 +106,7 @@ std::string question_of(MutantKind kind) {
       return "in a grid-stride loop all blocks share the elements: its step is the number of all "
              "threads, gridDim.x * blockDim.x";
     case MutantKind::number:
+    case MutantKind::trivial:
       return "ask where this number comes from, and what it counts";
     case MutantKind::name:
     case MutantKind::exchange:

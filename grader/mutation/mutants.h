@@ -16,6 +16,7 @@ enum class MutantKind : std::uint8_t {
   number,      ///< another number
   name,        ///< another variable, member or axis
   exchange,    ///< two names in each other's place
+  trivial,     ///< 0, 1 or its negative for a number
   reset,       ///< a variable that begins anew in each turn of a loop
   argument,    ///< an operand behind a call that goes into it, or out of it
   arithmetic,  ///< another operator, or an operand left out

@@ -36,6 +36,29 @@ FakeDevice::Behaviour with_further_calls(std::function<void(FreshCall&, const Pr
   };
 }
 
+/// @param sees_order whether its kernel can see the order of warps and blocks
+FakeDevice::Behaviour wrong_backwards(bool sees_order) {
+  return [sees_order](const RunRequest& request) {
+    RunOutcome outcome = solve(request);
+    for (simgpu::KernelRecord& kernel : outcome.activity.kernels) kernel.sees_order = sees_order;
+    if (request.backwards)
+      outcome.outputs.back().assign(outcome.outputs.back().size(), std::byte{1});
+    return outcome;
+  };
+}
+
+TEST_F(GradeTest, AResultThatDependsOnTheOrderOfWarpsAndBlocksIsARace) {
+  const TaskResult task = grade_task_with(wrong_backwards(true));
+  EXPECT_EQ(task.verdict, Verdict::race);
+  ASSERT_FALSE(task.diagnostics.empty());
+  EXPECT_EQ(task.diagnostics.front().code.text(), "RL0556");
+  EXPECT_THAT(task.diagnostics.front().notes.front(), StartsWith("in that order: "));
+}
+
+TEST_F(GradeTest, AKernelThatSeesNoOrderIsNotRunBackwards) {
+  EXPECT_EQ(grade_task_with(wrong_backwards(false)).verdict, Verdict::pass);
+}
+
 TEST_F(GradeTest, TheLargestPublicCaseIsCalledAgainBehindASmallerOne) {
   part_.tasks[0].cases = {make_case("first", 2, false), make_case("four", 4, false),
                           make_case("nine", 9, false), make_case("six", 6, false),

@@ -167,6 +167,10 @@ CaseRun CaseRunner::run(const NumberedCase& numbered, bool timed) {
       result.judgement = *result.repeats;
       return result;
     }
+    if (const auto order = judge_order(run, numbered)) {
+      result.judgement = *order;
+      return result;
+    }
     if (const auto further = judge_further(numbered, place)) {
       result.judgement = *further;
       return result;
@@ -354,6 +358,25 @@ std::optional<Judgement> CaseRunner::judge_further(const NumberedCase& numbered,
                .verdict == Verdict::pass;
   };
   return judge_further_calls(run, request.fresh, is_right_alone);
+}
+
+std::optional<Judgement> CaseRunner::judge_order(const JudgedRun& run,
+                                                 const NumberedCase& numbered) const {
+  const auto sees_order = [](const simgpu::KernelRecord& kernel) { return kernel.sees_order; };
+  if (run.problem.vast || std::ranges::none_of(run.outcome.activity.kernels, sees_order)) {
+    return std::nullopt;
+  }
+  RunRequest request = request_of(run.problem, false, numbered);
+  request.backwards = true;
+  RunOutcome outcome = run_with_retry(request);
+  take_off_stream(outcome);
+  Judgement judgement =
+      judge({run.task, run.spec, run.problem, run.oracle, outcome, run.context, run.gpu});
+  if (judgement.verdict == Verdict::pass || judgement.diagnostics.empty()) return std::nullopt;
+  judgement.diagnostics = {explain_order(judgement.diagnostics.front())};
+  judgement.verdict = Verdict::race;
+  judgement.telling = Telling::cause;
+  return judgement;
 }
 
 /// How often the smallest case is called behind the others. The guest cannot tell: it is drawn with

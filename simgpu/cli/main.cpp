@@ -47,6 +47,7 @@ struct Options {
   std::string time_from = "machine-code";
   std::string ptxas;  ///< a file, "none", or empty: the one beside nvcc
   bool sample = false;
+  bool backwards = false;
   bool explain = false;
   std::uint64_t instruction_budget = 20'000'000'000;
   double warp_limit_ms = 500;
@@ -230,6 +231,7 @@ int run(const Options& options) {
           options.time_from == "ptx" ? simgpu::TimeFrom::ptx : simgpu::TimeFrom::machine_code,
       .instruction_budget = options.instruction_budget,
       .warp_limit_us = 1000 * options.warp_limit_ms,
+      .backwards = options.backwards,
       .host_call_limit = options.host_call_limit,
       .assembler = assembler_of(options)};
   auto device = start_device(device_options);
@@ -279,6 +281,9 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   command->add_flag("--sample", options.sample,
                     "for timing: run only as many blocks as predict counters and time");
+  command->add_flag(
+      "--backwards", options.backwards,
+      "where kernels can see the order of warps and blocks, the last ones come first");
   command->add_flag("--explain", options.explain,
                     "say on stderr what each kernel's modelled time consists of");
   command

@@ -376,6 +376,7 @@ inline constexpr std::array kCodeRows{
     CodeRow{.number = 553, .meaning = "inputs that go into the result by another weight"},
     CodeRow{.number = 554, .meaning = "an operation of the source makes it wrong"},
     CodeRow{.number = 555, .meaning = "a copy that changes values"},
+    CodeRow{.number = 556, .meaning = "a result that depends on the order of warps and blocks"},
     CodeRow{.number = 590, .meaning = "spilled registers", .role = CodeRole::advice},
     CodeRow{.number = 591, .meaning = "more launches than needed", .role = CodeRole::advice},
     CodeRow{.number = 592, .meaning = "more memory traffic than needed", .role = CodeRole::advice},

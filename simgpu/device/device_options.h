@@ -39,6 +39,7 @@ struct DeviceOptions {
   /// The block in which the last launch failed begins first: for calls that may fail in the same
   /// way.
   bool failing_block_first = false;
+  bool backwards = false;  ///< EngineOptions::backwards
   /// Calls of the host since the last mark, waiting ones left out, after which its program takes
   /// too long; so it does when its launches and copies together have used up the budget of one
   /// launch. 0: no limit.

@@ -68,6 +68,7 @@ std::vector<std::string> arguments_for(const DeviceProcessOptions& options, int 
   }
   if (options.bounds_long_launches) arguments.emplace_back("--bound-long-launches");
   if (options.bounds_by_blocks_alone) arguments.emplace_back("--bound-by-blocks-alone");
+  if (options.backwards) arguments.emplace_back("--backwards");
   if (options.sampled) arguments.emplace_back("--sampled");
   if (options.memory_limit > 0) {
     arguments.insert(arguments.end(), {"--memory-limit", std::to_string(options.memory_limit)});

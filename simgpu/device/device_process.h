@@ -42,7 +42,8 @@ struct DeviceProcessOptions {
   double warp_limit_us = 0;
   bool bounds_long_launches = false;
   bool bounds_by_blocks_alone = false;
-  std::uint64_t host_call_limit = 0;  ///< as DeviceOptions has it
+  bool backwards = false;             ///< as DeviceOptions has it
+  std::uint64_t host_call_limit = 0;  ///< likewise
   unsigned most_registers = 0;        ///< as DeviceOptions has it
   /// Bytes that may be allocated, whoever does it; 0: what this machine can hold.
   std::uint64_t memory_limit = 0;

@@ -221,6 +221,7 @@ EngineOptions Launches::options_on(std::uint64_t stream) {
           .sampled = options.sampled,
           .l2_memory = &l2_memory_,
           .first_block = options.failing_block_first ? failed_block_ : 0,
+          .backwards = options.backwards,
           .observer = observer_};
 }
 
@@ -359,6 +360,7 @@ void Launches::finish(const LoadedKernel& kernel, const protocol::LaunchMessage&
   if (parts_.options.lines) tell_lines(kernel, result, time, record);
   if (host.pinned_bytes + host.managed_bytes > 0) parts_.streams.forget_host_sources();
   record.failed = result.status != LaunchStatus::ok;
+  record.sees_order = kernel.info->sees_order;
   record.sampled = result.sampled_blocks != 0;
   record.at_least = result.at_least;
   record.sampled_blocks = result.at_least ? result.bounded_blocks : result.sampled_blocks;

@@ -63,6 +63,8 @@ int main(int argc, char** argv) {
                "tell bounds of what takes too long, rather than that it failed");
   app.add_flag("--bound-by-blocks-alone", options.bounds_by_blocks_alone,
                "tell these bounds from some blocks, and do not try to predict the launch");
+  app.add_flag("--backwards", options.backwards,
+               "where kernels can see the order of warps and blocks, the last ones come first");
   app.add_option("--memory-limit", options.memory_limit, "bytes a guest may allocate");
   app.add_flag("--no-checkers", no_checkers, "start with checkers off");
   app.add_flag("--sampled", options.sampled, "run as few blocks as predict counters and time");

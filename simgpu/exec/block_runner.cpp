@@ -98,10 +98,14 @@ void BlockRunner::run(std::uint64_t block) {
 }
 
 void BlockRunner::run_warp(Warp& warp) {
-  const std::uint64_t before = warp.clock;
-  warp.sleeps_on = nullptr;
-  lanes_.give_turn(warp);
-  block_.budget.add_instructions(warp.clock - before, warp);
+  constexpr int kMostTurns = 4096;
+  for (int turns = launch_.backwards ? kMostTurns : 1; turns > 0; --turns) {
+    const std::uint64_t before = warp.clock;
+    warp.sleeps_on = nullptr;
+    lanes_.give_turn(warp);
+    block_.budget.add_instructions(warp.clock - before, warp);
+    if (warp.state != WarpState::ready || LaneScheduler::looks_in_vain(warp)) return;
+  }
 }
 
 bool BlockRunner::round() {
@@ -110,7 +114,8 @@ bool BlockRunner::round() {
   bool progress = false;
   bool tries = false;
   bool polls = true;
-  for (Warp& warp : warps_) {
+  for (std::size_t i = 0; i < warps_.size(); ++i) {
+    Warp& warp = warps_[launch_.backwards ? warps_.size() - 1 - i : i];
     if (warp.state == WarpState::ready) {
       if (LaneScheduler::sleeps(warp)) {
         ++warp.waiting_turns;

@@ -65,6 +65,9 @@ struct EngineOptions {
   /// The block that begins first, where blocks run one after the other: where one is known to fail,
   /// the others need not run for that to be seen. Of a grid without it the first one.
   std::uint64_t first_block = 0;
+  /// Kernels that see the order of warps and blocks (KernelInfo::sees_order) get the opposite one:
+  /// the last ones come first, and each warp goes on as long as it waits for nobody.
+  bool backwards = false;
   /// Sees every instruction; the launch runs whole, on one worker. nullptr: nobody does.
   StepObserver* observer = nullptr;
 };

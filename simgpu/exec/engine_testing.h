@@ -29,6 +29,7 @@ struct Launch {
   bool cooperative = false;
   std::uint64_t secret = 0;  ///< of a bounded launch
   std::uint64_t first_block = 0;
+  bool backwards = false;
   StepObserver* observer = nullptr;
 };
 
@@ -120,6 +121,7 @@ class Device {
                     .bounds_long_launches = launch.bounds,
                     .secret = launch.secret,
                     .first_block = launch.first_block,
+                    .backwards = launch.backwards,
                     .observer = launch.observer});
   }
 

@@ -151,6 +151,11 @@ bool LaneScheduler::sleeps(const Warp& warp) {
   return Mbarrier::decode(now).odd == Mbarrier::decode(warp.slept_on).odd;
 }
 
+bool LaneScheduler::looks_in_vain(const Warp& warp) {
+  constexpr std::uint32_t kLooks = 16;
+  return sleeps(warp) || warp.waiting_turns >= kLooks || tries_often(warp);
+}
+
 bool LaneScheduler::waits_for_long(const Warp& warp) {
   const auto waits = [&](const LaneState& lanes) {
     const bool for_lanes =

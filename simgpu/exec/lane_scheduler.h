@@ -41,6 +41,8 @@ class LaneScheduler {
   static bool sleeps(const Warp& warp);
   /// Whether a warp that sees the same values every time seems to wait for good.
   static bool waits_for_long(const Warp& warp);
+  /// Whether it looks for what is not there: a turn more would show it the same.
+  static bool looks_in_vain(const Warp& warp);
   /// Whether it has tried the same so often that it is worth asking of all.
   static bool tries_often(const Warp& warp) { return warp.tries.times >= kTriesInVain; }
   /// Whether every warp that can go on seems to wait, some of them since they try in vain.

@@ -291,6 +291,7 @@ LaunchResult execute(const Program& program, const LaunchRequest& request, Devic
       .secret = options.secret,
       .notes_stores = options.sampled,
       .first_block = options.first_block,
+      .backwards = options.backwards && kernel.info.sees_order,
       .l2_memory = options.l2_memory,
       .observer = options.observer};
   const bool cooperative = request.grid_workspace != 0;
@@ -311,6 +312,7 @@ LaunchResult execute(const Program& program, const LaunchRequest& request, Devic
   }
   if (!options.sampled) memory.note_change_anywhere();
   try {
+    if (launch.backwards) return run_side_by_side(launch);
     if (options.bounds_long_launches) {
       // On one worker it would be bounded in another way, and by other blocks, than elsewhere.
       const unsigned workers = std::max(options.workers, 2U);

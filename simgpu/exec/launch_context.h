@@ -42,6 +42,7 @@ struct LaunchContext {
   bool watches_values = false;    ///< MemoryChanges::new_values() is wanted
   bool notes_stores = false;      ///< memory learns which allocations were stored to, and no others
   std::uint64_t first_block = 0;  ///< as EngineOptions have it
+  bool backwards = false;         ///< EngineOptions::backwards, of a kernel that sees it
   SectorCache* l2_memory = nullptr;  ///< likewise
   StepObserver* observer = nullptr;  ///< likewise
 };

@@ -27,8 +27,11 @@ class SideBySideRun {
         kept_(kept),
         collector_(launch),
         blocks_(launch.request.grid.count()),
-        most_(std::min({blocks_, std::max<std::uint64_t>(launch.request.resident_blocks, 1),
-                        blocks_that_fit(launch)})),
+        begins_with_the_last_(launch.backwards && blocks_ <= blocks_that_fit(launch)),
+        most_(begins_with_the_last_
+                  ? blocks_
+                  : std::min({blocks_, std::max<std::uint64_t>(launch.request.resident_blocks, 1),
+                              blocks_that_fit(launch)})),
         is_cooperative_(launch.request.grid_workspace != 0) {
     launch_.watches_values = launch.kernel.info.orders_blocks;
     if (begins_together()) launch_.flags = &flags_;
@@ -47,7 +50,9 @@ class SideBySideRun {
     } catch (const LaunchFailure& ended) {
       failure = ended;
       for (Resident& resident : residents_) {
-        if (resident.runs) finished_.emplace(resident.block, take_results(*resident.runner));
+        if (resident.runs) {
+          finished_.emplace(place_of(resident.block), take_results(*resident.runner));
+        }
       }
     }
     retire_finished();
@@ -110,8 +115,14 @@ class SideBySideRun {
     work_ += resident.runner->work() - work;
   }
 
+  /// Where its results come among those of all blocks.
+  std::uint64_t place_of(std::uint64_t block) const {
+    return begins_with_the_last_ ? blocks_ - 1 - block : block;
+  }
+
   /// The block that begins as the one of this number.
   std::uint64_t in_turn(std::uint64_t number) const {
+    if (begins_with_the_last_) return blocks_ - 1 - number;
     const std::uint64_t first = launch_.first_block < blocks_ ? launch_.first_block : 0;
     if (number > first) return number;
     return number == 0 ? first : number - 1;
@@ -207,7 +218,7 @@ class SideBySideRun {
     FinishedBlock finished = take_results(*resident.runner);
     if (kept_ != nullptr && finished.traffic) kept_->keep(*finished.traffic, launch_.memory);
     const std::uint64_t ends_at = resident.runner->block().begins_at + finished.weight.longest_time;
-    finished_.emplace(resident.block, std::move(finished));
+    finished_.emplace(place_of(resident.block), std::move(finished));
     if (next_ < blocks_) begin(resident, ends_at);
   }
 
@@ -234,6 +245,8 @@ class SideBySideRun {
   KeptStores* const kept_;
   Collector collector_;
   const std::uint64_t blocks_;
+  /// The first block comes last. Where the last ones wait for it, all of them have to have room.
+  const bool begins_with_the_last_;
   const std::uint64_t most_;  ///< blocks side by side
   const bool is_cooperative_;
   FlagTimes flags_;

@@ -39,6 +39,9 @@ struct KernelInfo {
   bool orders_blocks = false;
   /// Its blocks may wait for each other: it has a loop in which it looks at what another may change
   bool may_wait_for_blocks = false;
+  /// It looks at what other threads may have stored, by strong or volatile loads or atomics that
+  /// return a value: what it does may depend on the order of warps and blocks, without a race
+  bool sees_order = false;
   bool reads_time = false;   ///< %globaltimer: what it does depends on when it is launched
   bool reads_clock = false;  ///< any clock: what it does depends on how long it has run
   /// Shared arrays by offset, for messages: "As" at [0, 4096).

@@ -82,6 +82,12 @@ bool may_need_caller(GuestOperation operation) {
   }
 }
 
+/// Whether it neither waits for work on the device nor gives it memory of the host to read.
+bool waits_for_nothing(GuestOperation operation) {
+  return operation == GuestOperation::event_record || operation == GuestOperation::stream_wait ||
+         operation == GuestOperation::error_asked;
+}
+
 /// Returns when the device has answered, or after a while. A short launch takes less time than a
 /// sleeping process needs to wake up.
 void stay_awake(int socket) {
@@ -203,8 +209,19 @@ Reply Client::exchange(GuestOperation operation, std::span<const std::byte> payl
   return reply;
 }
 
+void Client::keep_late(std::function<void()> arrive) {
+  const std::lock_guard lock(late_mutex_);
+  late_.push_back(std::move(arrive));
+}
+
+void Client::let_arrive() {
+  const std::lock_guard lock(late_mutex_);
+  for (const std::function<void()>& arrive : std::exchange(late_, {})) arrive();
+}
+
 Reply Client::call(GuestOperation operation, std::span<const std::byte> payload,
                    std::span<const std::byte> bulk) {
+  if (!waits_for_nothing(operation)) let_arrive();
   if (!connected()) {
     // A loop that looks at no error would go on for ever.
     constexpr std::uint64_t kMostCallsWithoutDevice = 10'000;

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <span>
 #include <vector>
@@ -53,6 +54,10 @@ class Client {
   /// The same over those of one launch of a graph. Taken before transfers().
   std::mutex& graph_launches() { return graph_launches_; }
 
+  /// Bytes that an asynchronous copy has for the host's memory arrive late, as they may on a GPU:
+  /// not before the program asks the device for something else.
+  void keep_late(std::function<void()> arrive);
+
   /// From the fault handler: tells the device of a dereference, unless a request is under way.
   void report_dereference(std::uint64_t address);
   /// After fork() the child has no device, as with CUDA.
@@ -67,10 +72,13 @@ class Client {
   /// @param descriptor takes one that comes with the bytes
   bool receive_all(std::span<std::byte> bytes, Descriptor* descriptor = nullptr);
   Reply lose();
+  void let_arrive();
 
   std::mutex mutex_;
   std::mutex transfers_;
   std::mutex graph_launches_;
+  std::mutex late_mutex_;
+  std::vector<std::function<void()>> late_;  ///< see keep_late()
   bool tried_ = false;
   int socket_ = -1;
   std::atomic<bool> lost_ = false;  ///< there was a connection

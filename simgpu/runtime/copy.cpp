@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 #include <mutex>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "simgpu/runtime/api.h"
@@ -55,23 +57,46 @@ int send(const Copy& copy, GuestOperation operation, std::span<const std::byte> 
   return cudaSuccess;
 }
 
+/// Writes the packed bytes, those from `offset` on, to the host's rows.
+void unpack(const Copy& copy, std::size_t offset, std::span<const std::byte> packed) {
+  auto* host = static_cast<std::byte*>(copy.destination);
+  for_each_row(copy, copy.destination_pitch, offset, packed.size(),
+               [&](std::size_t to, std::size_t from, std::size_t bytes) {
+                 std::memcpy(host + to, packed.data() + from, bytes);
+               });
+}
+
+/// Whether the host goes on while the bytes are under way. Too many are not worth a copy of them.
+bool may_arrive_late(const Copy& copy) {
+  constexpr std::size_t kMostBytes = std::size_t{64} << 20;
+  return copy.asynchronous && copy.width * copy.height <= kMostBytes &&
+         Context::get<PinnedBlocks>().find(address_of(copy.destination)).has_value();
+}
+
 /// Takes the bytes, of which `reply` has the first.
 int receive(const Copy& copy, Reply reply) {
-  auto* host = static_cast<std::byte*>(copy.destination);
+  const bool is_late = may_arrive_late(copy);
   const std::size_t total = copy.width * copy.height;
+  std::vector<std::byte> late;
   std::size_t received = 0;
   while (reply.ok()) {
     const std::size_t count = std::min(reply.data.size(), total - received);
-    for_each_row(copy, copy.destination_pitch, received, count,
-                 [&](std::size_t to, std::size_t from, std::size_t bytes) {
-                   std::memcpy(host + to, reply.data.data() + from, bytes);
-                 });
+    const std::span<const std::byte> packed(reply.data.data(), count);
+    if (is_late) {
+      late.insert(late.end(), packed.begin(), packed.end());
+    } else {
+      unpack(copy, received, packed);
+    }
     received += count;
-    if (received >= total) return cudaSuccess;
+    if (received >= total) break;
     if (count == 0) return cudaErrorUnknown;
     reply = Client::instance().ask(GuestOperation::copy_more);
   }
-  return reply.error;
+  if (!reply.ok()) return reply.error;
+  if (is_late) {
+    Client::instance().keep_late([copy, late = std::move(late)] { unpack(copy, 0, late); });
+  }
+  return cudaSuccess;
 }
 
 }  // namespace

@@ -87,6 +87,12 @@ TEST(SimgpuRun, SharesManagedAndPinnedMemoryWithTheHost) {
   EXPECT_EQ(simulate("managed", "--check none").exit_code, 0);
 }
 
+TEST(SimgpuRun, AsynchronousCopiesToPinnedMemoryArriveOnceTheHostWaits) {
+  const ProgramRun run = simulate("late_copies");
+  EXPECT_EQ(run.exit_code, 0) << run.output;
+  EXPECT_THAT(run.output, HasSubstr("at once 1\nrecorded 1\nwaited 7\npageable 7\n"));
+}
+
 TEST(SimgpuRun, KnowsTheBoundsOfManagedMemoryAndWhenItWasFreed) {
   const ProgramRun run = simulate("managed bounds");
   EXPECT_EQ(run.exit_code, 128 + SIGSEGV) << run.output;

@@ -98,6 +98,7 @@ void SimSession::start_device() {
        .warp_limit_us = warp_limit_us(request_),
        .bounds_long_launches = request_.timed || vast,
        .bounds_by_blocks_alone = vast,
+       .backwards = request_.backwards,
        .host_call_limit = checkers ? kHostCallLimit : 0,
        .most_registers = has_variants ? registers_of_any(gpu_) : 0,
        .memory_limit = memory_limit(request_),

@@ -370,6 +370,7 @@ void build_load(KernelBuilder& builder) {
   const bool may_be_global = form.space == ptx::Space::global || form.space == ptx::Space::generic;
   pending.may_wait_for_blocks = may_be_global && (form.order != 0 || form.is_volatile);
   if (form.order != 0 || form.is_volatile) {
+    builder.mark_sees_order();
     Pending& poll = builder.emit_hidden(hidden::kPoll, true);
     poll.a = outs[0];
     poll.b = address.base;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <ranges>
 #include <utility>
 
 #include "grader/mutation/words.h"
@@ -270,6 +271,40 @@ void ExpressionMutator::mutate_scale(std::size_t first, std::size_t last, bool i
     alternatives += ", " + factor;
   }
   edits_.wrap(first, last - 1, call("scaled", number), alternatives + ")");
+}
+
+void ExpressionMutator::mutate_shift(std::size_t first, std::size_t last) {
+  if (first >= last || code_.is(first, "{")) return;
+  constexpr std::size_t kMostConstants = 2, kMostVariables = 2;
+  const std::string written = code_.spelling(first, last);
+  constexpr std::size_t kLongest = 40;
+  const std::string before = written.size() > kLongest ? "the value" : written;
+  const int number = mutants_.begin_place();
+  std::string constants, variables;
+  for (const std::string& constant : constants_ | std::views::take(kMostConstants)) {
+    mutants_.add(MutantKind::scale, first, before, "+ " + constant);
+    mutants_.add(MutantKind::scale, first, before, "- " + constant);
+    constants += ", " + constant;
+  }
+  const std::size_t of_constants = 2 * std::min(constants_.size(), kMostConstants);
+  // Without what it consists of: a number minus itself is 0.
+  std::vector<std::string> numbers = scopes_.numbers(true);
+  std::erase_if(numbers, [&](const std::string& name) {
+    for (std::size_t i = first; i < last; ++i) {
+      if (code_.is(i, name)) return true;
+    }
+    return false;
+  });
+  for (const std::string& variable : numbers | std::views::take(kMostVariables)) {
+    mutants_.add(MutantKind::scale, first, before, "- " + variable);
+    mutants_.add(MutantKind::scale, first, before, "% " + variable);
+    variables += ", " + variable;
+  }
+  if (constants.empty() && variables.empty()) return;
+  edits_.wrap(first, last - 1,
+              fmt::format("rooflab_variants::rest({}, {}, rooflab_variants::shifted({}, ", number,
+                          of_constants, number),
+              fmt::format("{}){})", constants, variables));
 }
 
 std::size_t ExpressionMutator::behind_template_arguments(std::size_t begin) const {

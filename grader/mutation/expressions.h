@@ -57,6 +57,8 @@ class ExpressionMutator {
   /// A result may want a factor or a divisor that is at hand.
   /// @param is_whole a number of steps or elements, which a constant of the file may scale
   void mutate_scale(std::size_t first, std::size_t last, bool is_whole = false);
+  /// A summand more, or a rest, of a whole number.
+  void mutate_shift(std::size_t first, std::size_t last);
   /// The first two arguments of a call whose bracket opens there, in each other's place.
   void exchange_arguments(std::size_t open);
   /// Parts of a condition that && joins may be left out; it may stand before a ?.

@@ -111,21 +111,14 @@ class Search {
 
   /// What a slip of the pen changes comes first, in case there is no time for all: names are fewer
   /// than numbers, and mistaken more often. Of each what lies closest to an access that fails.
-  static constexpr int kNames = 1;
-  static int rank_of(const Mutant& mutant) {
-    const bool is_name = mutant.kind == MutantKind::name || mutant.kind == MutantKind::exchange;
-    if (mutant.kind < MutantKind::number) return 0;
-    return is_name ? kNames : 2 + static_cast<int>(mutant.kind);
-  }
-
   std::vector<std::size_t> in_order() const {
     std::vector<std::size_t> order;
     for (std::size_t i = 0; i < mutants_.size(); ++i) {
       if (!mutants_[i].is_any_value) order.push_back(i);
     }
     const auto place_of = [this](std::size_t i) {
-      const int rank = rank_of(mutants_[i]);
-      return std::tuple(rank > kNames, steps_to(mutants_[i].line), rank);
+      const Mutant& mutant = mutants_[i];
+      return std::tuple(!is_slip_of_the_pen(mutant), steps_to(mutant.line), mutant.kind);
     };
     std::ranges::stable_sort(order, {}, place_of);
     return order;
@@ -195,16 +188,19 @@ class Search {
     return by_attempt;
   }
 
-  /// Leaves those that are right on all of these problems, as far as there is time.
+  /// Leaves those that are right on all of these problems, as far as there is time: a call that was
+  /// cut off says nothing.
   void hold(std::vector<Attempt>& attempts, const std::vector<Posed>& problems) const {
     if (attempts.empty() || problems.empty()) return;
     const auto tried = try_on(attempts, problems);
     std::vector<Attempt> still;
     for (std::size_t i = 0; i < attempts.size(); ++i) {
-      if (!std::ranges::all_of(tried[i], &Tried::is_right)) continue;
+      std::vector<Tried> ended = tried[i];
+      std::erase_if(ended, &Tried::took_too_long);
+      if (!std::ranges::all_of(ended, &Tried::is_right)) continue;
       Attempt& kept = still.emplace_back(std::move(attempts[i]));
-      kept.held += tried[i].size();
-      for (const Tried& each : tried[i]) {
+      kept.held += ended.size();
+      for (const Tried& each : ended) {
         kept.most_blocks = std::max(kept.most_blocks, each.most_blocks);
       }
     }

@@ -26,6 +26,8 @@ struct Tried {
   double work = 0;                ///< in warp instructions
 
   bool is_right() const { return is_sound && wrong == 0; }
+  /// It was cut off, and nobody knows what would have come of it.
+  bool took_too_long() const { return failure == "RL0319"; }
 };
 
 /// A call that is wanted.

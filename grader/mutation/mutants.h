@@ -21,7 +21,7 @@ enum class MutantKind : std::uint8_t {
   argument,    ///< an operand behind a call that goes into it, or out of it
   arithmetic,  ///< another operator, or an operand left out
   update,      ///< `=` for `+=`
-  scale,       ///< a factor or a divisor more
+  scale,       ///< a factor, a divisor or a summand more, or a rest
   function,    ///< fminf for fmaxf
   condition,   ///< a condition that holds always, never, or the other way round
   conjunct,    ///< a part of a condition left out
@@ -40,6 +40,12 @@ struct Mutant {
   /// numbers may be right for no other reason than that it is 0 everywhere.
   int vanished = 0;
 };
+
+/// Another comparison or another name: what is mistaken most often.
+constexpr bool is_slip_of_the_pen(const Mutant& mutant) {
+  return mutant.kind < MutantKind::number || mutant.kind == MutantKind::name ||
+         mutant.kind == MutantKind::exchange;
+}
 
 /// A file with mutants; without a choice it does what it did.
 struct MutableSource {

@@ -142,6 +142,21 @@ TEST(Mutants, ABlockMayTakeMoreThanItsIndexSays) {
               Contains("blockIdx.x to * column"));
 }
 
+TEST(Mutants, ABlockMayTakeMoreAlsoWhereItsIndexComesLast) {
+  EXPECT_THAT(changes_in(in_function("out[64 * blockIdx.x + row] = 0.0f;")),
+              Contains("blockIdx.x to * column"));
+  EXPECT_THAT(changes_in(in_function("out[static_cast<long>(blockIdx.x) * 64] = 0.0f;")),
+              Contains("blockIdx.x to * column"));
+}
+
+TEST(Mutants, AWholeNumberMayLackASummandOrItsRest) {
+  const auto changes =
+      changes_in("constexpr int kRadius = 3;\n" + in_function("const int at = row * kRadius;"));
+  EXPECT_THAT(changes, Contains("row * kRadius to + kRadius"));
+  EXPECT_THAT(changes, Contains("row * kRadius to - kRadius"));
+  EXPECT_THAT(changes, Contains("row * kRadius to % column"));
+}
+
 TEST(Mutants, AConstantOfFloatingPointIsANumber) {
   EXPECT_THAT(changes_in(in_function("const float c = 0.5f; out[row] = c;")),
               Contains("0.5f to 1"));

@@ -166,7 +166,9 @@ std::size_t ExpressionMutator::axis(std::size_t index) {
   }
   pick(MutantKind::name, index, index + 2, others);
   // A block may take more than it is told to.
-  if (object == "blockIdx" && code_.is(index + 3, "*")) mutate_scale(index, index + 3, true);
+  const bool is_factor = code_.is(index + 3, "*") || (index > 0 && code_.is(index - 1, "*")) ||
+                         (code_.is(index + 3, ")") && code_.is(index + 4, "*"));
+  if (object == "blockIdx" && is_factor) mutate_scale(index, index + 3, true);
   return index + 3;
 }
 

@@ -391,7 +391,10 @@ void StatementMutator::declarators(std::size_t name, std::size_t end, const std:
       const bool is_mutated =
           initialiser(code_.is(i, "=") ? i + 1 : i, next, is_constant && !is_real);
       const bool is_count = type != "auto" && is_whole_number(type);
-      if (is_mutated && is_count && code_.is(i, "=")) expressions_.mutate_scale(i + 1, next, true);
+      if (is_mutated && is_count && code_.is(i, "=")) {
+        expressions_.mutate_scale(i + 1, next, true);
+        expressions_.mutate_shift(i + 1, next);
+      }
     }
     scopes_.declare({.name = code_.at(name).text,
                      .type = whole,

@@ -163,8 +163,25 @@ template <class A, class B, class... More> ROOFLAB_BOTH A picked(int chosen, int
   }
   return picked(chosen, index + 1, a, more...);
 }
-template <class A, class... More> ROOFLAB_BOTH A pick(int first, A a, More... more) {
+template <class A, class... More> requires(!std::is_class_v<A>)
+ROOFLAB_BOTH A pick(int first, A a, More... more) {
   return picked(at(first), 1, a, more...);
+}
+/// Of objects the place of one, to which something may be written.
+template <class A> ROOFLAB_BOTH A& picked_place(int, int, A& a) { return a; }
+template <class A, class B, class... More> ROOFLAB_BOTH A& picked_place(int chosen, int index, A& a, B& b, More&... more) {
+  if constexpr (std::is_same_v<A, B>) {
+    if (chosen == index) return b;
+  }
+  return picked_place(chosen, index + 1, a, more...);
+}
+template <class A, class... More> requires std::is_class_v<A>
+ROOFLAB_BOTH A& pick(int first, A& a, More&... more) {
+  return picked_place(at(first), 1, a, more...);
+}
+template <class A, class... More> requires std::is_class_v<A>
+ROOFLAB_BOTH A pick(int first, A&& a, More... more) {
+  return picked(at(first), 1, static_cast<A&&>(a), more...);
 }
 /// A value times or over others, by pairs of numbers.
 template <class A> ROOFLAB_BOTH A scaled_by(int, int, A a) { return a; }
@@ -181,6 +198,30 @@ template <class A, class... More> ROOFLAB_BOTH A scaled(int first, A a, More... 
     if (chosen - 1 == kVanished) return A();
   }
   return scaled_by(chosen, 1, a, more...);
+}
+/// A whole number plus or minus others, by pairs of numbers.
+template <class A> ROOFLAB_BOTH A shifted_by(int, int, A a) { return a; }
+template <class A, class B, class... More> ROOFLAB_BOTH A shifted_by(int chosen, int index, A a, B b, More... more) {
+  if constexpr (std::is_integral_v<A> && std::is_integral_v<B>) {
+    if (chosen == index) return static_cast<A>(a + b);
+    if (chosen == index + 1) return static_cast<A>(a - b);
+  }
+  return shifted_by(chosen, index + 2, a, more...);
+}
+template <class A, class... More> ROOFLAB_BOTH A shifted(int first, A a, More... more) {
+  return shifted_by(at(first), 1, a, more...);
+}
+/// A whole number minus others, or its rest, by pairs of numbers behind so many.
+template <class A> ROOFLAB_BOTH A rest_by(int, int, A a) { return a; }
+template <class A, class B, class... More> ROOFLAB_BOTH A rest_by(int chosen, int index, A a, B b, More... more) {
+  if constexpr (std::is_integral_v<A> && std::is_integral_v<B>) {
+    if (chosen == index) return static_cast<A>(a - b);
+    if (chosen == index + 1 && b != B()) return static_cast<A>(a % b);
+  }
+  return rest_by(chosen, index + 2, a, more...);
+}
+template <class A, class... More> ROOFLAB_BOTH A rest(int first, int behind, A a, More... more) {
+  return rest_by(at(first), 1 + behind, a, more...);
 }
 /// One of two values, or the other one.
 template <class A, class B> ROOFLAB_BOTH A either(int number, A a, B b) {

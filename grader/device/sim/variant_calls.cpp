@@ -44,7 +44,7 @@ simgpu::protocol::VariantLimits limits_after(const RunRequest& request,
                                              const simgpu::protocol::CallWork& first,
                                              bool is_sound) {
   constexpr std::uint64_t kTimes = 4, kTimesFailed = 2, kMore = 100'000, kMoreCalls = 2000;
-  constexpr std::uint64_t kOfAll = 30'000'000, kMostOfOne = 2'000'000;
+  constexpr std::uint64_t kOfAll = 30'000'000, kMostOfOne = 5'000'000;
   const std::uint64_t share = kOfAll / std::max<std::size_t>(request.variants.size(), 1);
   const std::uint64_t budget = std::max(
       (is_sound ? kTimes : kTimesFailed) * first.of_budget + kMore, std::min(share, kMostOfOne));

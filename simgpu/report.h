@@ -69,7 +69,7 @@ struct KernelRecord {
   double start_us = 0;               ///< on the device's modelled clock
   TimeBreakdown time;
   KernelCounters counters;
-  bool failed = false;  ///< ended by an error; counters are partial
+  bool failed = false;      ///< ended by an error; counters are partial
   bool sees_order = false;  ///< KernelInfo::sees_order
   /// Counters and time are those of the whole grid, predicted from `sampled_blocks` of its blocks;
   /// the others did not run. Of a library routine: it was timed and not carried out.

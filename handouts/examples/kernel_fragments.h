@@ -81,6 +81,15 @@ struct Products {
   }
 };
 
+struct Partials {
+  volatile float* partial;
+  float own, sum;
+
+  __device__ void rl0556() {
+#include "RL0556.inc"
+  }
+};
+
 struct Arrays {
   float *x, *y, *a, *b, *out, *weight;
   const float* row;

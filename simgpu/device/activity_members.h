@@ -108,8 +108,8 @@ void members(auto& archive, Like<KernelRecord> auto& v) {
   archive(v.sequence, v.name, v.grid, v.block, v.dynamic_shared_bytes, v.static_shared_bytes,
           v.registers_per_thread, v.registers_are_estimated, v.local_bytes_per_thread,
           v.blocks_per_sm, v.occupancy_limiter, v.theoretical_occupancy, v.start_us, v.time,
-          v.counters, v.failed, v.sees_order, v.sampled, v.sampled_blocks, v.library_routine, v.at_least,
-          v.correlation, v.stream, v.graph_launch, v.line_table, v.machine_code);
+          v.counters, v.failed, v.sees_order, v.sampled, v.sampled_blocks, v.library_routine,
+          v.at_least, v.correlation, v.stream, v.graph_launch, v.line_table, v.machine_code);
 }
 
 void members(auto& archive, Like<MemoryRecord> auto& v) {

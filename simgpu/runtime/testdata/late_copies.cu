@@ -1,5 +1,5 @@
-// What an asynchronous copy brings to pinned memory is there once the host has waited for it, and not before. A copy
-// to pageable memory is done when the call returns.
+// What an asynchronous copy brings to pinned memory is there once the host has waited for it, and
+// not before. A copy to pageable memory is done when the call returns.
 #include <cstdio>
 
 #include "check.h"

@@ -55,6 +55,20 @@ TEST_F(GradeTest, AResultThatDependsOnTheOrderOfWarpsAndBlocksIsARace) {
   EXPECT_THAT(task.diagnostics.front().notes.front(), StartsWith("in that order: "));
 }
 
+TEST_F(GradeTest, AKernelThatTakesTooLongBackwardsIsRight) {
+  const auto behave = [](const RunRequest& request) {
+    RunOutcome outcome = wrong_backwards(true)(request);
+    if (request.backwards) {
+      simgpu::Finding finding;
+      finding.code = "RL0319";
+      outcome.activity.findings.push_back(finding);
+      outcome.activity.error = "cudaErrorLaunchTimeout";
+    }
+    return outcome;
+  };
+  EXPECT_EQ(grade_task_with(behave).verdict, Verdict::pass);
+}
+
 TEST_F(GradeTest, AKernelThatSeesNoOrderIsNotRunBackwards) {
   EXPECT_EQ(grade_task_with(wrong_backwards(false)).verdict, Verdict::pass);
 }

@@ -20,19 +20,6 @@ namespace {
 /// and not seconds, gives a submission the same points on a busy machine.
 constexpr int kMostLimits = 3;
 
-/// Whether the other cases of a group would only take as long.
-bool is_limit(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::time_limit:
-    case Verdict::memory_limit:
-    case Verdict::output_limit:
-    case Verdict::disk_limit:
-      return true;
-    default:
-      return false;
-  }
-}
-
 /// What the first case printed, or the first that fails. A hidden case's prints could tell its
 /// sizes.
 void keep_printed(const NumberedCase& numbered, const CaseRun& run, TaskResult& result) {

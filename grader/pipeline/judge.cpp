@@ -321,6 +321,18 @@ void check_results(const JudgedRun& run, Judgement& judgement) {
 
 }  // namespace
 
+bool is_limit(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::time_limit:
+    case Verdict::memory_limit:
+    case Verdict::output_limit:
+    case Verdict::disk_limit:
+      return true;
+    default:
+      return false;
+  }
+}
+
 void drop_cause(Judgement& judgement) {
   judgement.diagnostics.front() = *std::exchange(judgement.without_cause, std::nullopt);
   judgement.telling = Telling::nothing;

@@ -42,6 +42,9 @@ struct Judgement {
   bool shows_too_little = false;
 };
 
+/// Whether a case ended at a limit of the machine: others like it would only take as long.
+bool is_limit(Verdict verdict);
+
 /// Tells a judgement without its cause, which has been refuted. @param judgement has
 /// `without_cause`
 void drop_cause(Judgement& judgement);

@@ -33,22 +33,29 @@ std::set<std::uint32_t> told_blocks(const std::vector<Anchor>& anchors, const Pt
   return told;
 }
 
-/// Of all that PTX issues and machine code was made of, the share in blocks that are executed
-/// several times and not told of.
+/// Of all that PTX issues, the share in blocks that are executed several times and not told of; or
+/// of what machine code was made of, where that is more: what ptxas leaves out hides nothing.
 double untold_share(const KernelCode& code, const std::vector<Anchor>& anchors,
                     const PtxCounts& counts, std::span<const double> threads) {
   constexpr double kOnce = 1.001;  // of the threads of a sampled launch
   const std::set<std::uint32_t> told = told_blocks(anchors, counts, threads);
   std::set<std::uint32_t> has_code;
   for (const Instruction& instruction : code.instructions) has_code.insert(instruction.ptx_line);
-  double all = 0, untold = 0;
+  struct Share {
+    double all = 0, untold = 0;
+    double value() const { return all > 0 ? untold / all : 0; }
+  };
+  Share of_ptx, of_code;
   for (const auto& [number, line] : counts.lines) {
-    if (!has_code.contains(number)) continue;
-    all += line.issued;
-    if (line.block_threads > kOnce * counts.threads && !told.contains(line.ptx_block))
-      untold += line.issued;
+    const bool is_untold =
+        line.block_threads > kOnce * counts.threads && !told.contains(line.ptx_block);
+    for (Share* const share : {&of_ptx, &of_code}) {
+      if (share == &of_code && !has_code.contains(number)) continue;
+      share->all += line.issued;
+      if (is_untold) share->untold += line.issued;
+    }
   }
-  return all > 0 ? untold / all : 0;
+  return std::max(of_ptx.value(), of_code.value());
 }
 
 /// What asks memory, or the tensor cores, and how much of it has to be found.

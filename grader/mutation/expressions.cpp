@@ -242,6 +242,12 @@ void ExpressionMutator::mutate_conjuncts(std::size_t first, std::size_t last) {
   }
 }
 
+std::string ExpressionMutator::named(std::size_t first, std::size_t last) const {
+  constexpr std::size_t kLongest = 40;
+  std::string written = code_.spelling(first, last);
+  return written.size() > kLongest ? "the value" : written;
+}
+
 void ExpressionMutator::mutate_scale(std::size_t first, std::size_t last, bool is_whole) {
   if (first >= last || code_.is(first, "{")) return;
   constexpr std::size_t kMost = 7, kMostConstants = 4;
@@ -261,9 +267,7 @@ void ExpressionMutator::mutate_scale(std::size_t first, std::size_t last, bool i
   if (factors.empty()) return;
   const int number = mutants_.begin_place();
   std::string alternatives;
-  const std::string written = code_.spelling(first, last);
-  constexpr std::size_t kLongest = 40;
-  const std::string before = written.size() > kLongest ? "the value" : written;
+  const std::string before = named(first, last);
   for (const std::string& factor : factors) {
     mutants_.add(MutantKind::scale, first, before, "* " + factor);
     mutants_.add(MutantKind::scale, first, before, "/ " + factor);
@@ -276,9 +280,7 @@ void ExpressionMutator::mutate_scale(std::size_t first, std::size_t last, bool i
 void ExpressionMutator::mutate_shift(std::size_t first, std::size_t last) {
   if (first >= last || code_.is(first, "{")) return;
   constexpr std::size_t kMostConstants = 2, kMostVariables = 2;
-  const std::string written = code_.spelling(first, last);
-  constexpr std::size_t kLongest = 40;
-  const std::string before = written.size() > kLongest ? "the value" : written;
+  const std::string before = named(first, last);
   const int number = mutants_.begin_place();
   std::string constants, variables;
   for (const std::string& constant : constants_ | std::views::take(kMostConstants)) {

@@ -54,6 +54,8 @@ class ExpressionMutator {
 
   /// Of the tokens from `first` to before `last`.
   void mutate(std::size_t first, std::size_t last);
+  /// What is spelled there, or "the value" where that is long.
+  std::string named(std::size_t first, std::size_t last) const;
   /// A result may want a factor or a divisor that is at hand.
   /// @param is_whole a number of steps or elements, which a constant of the file may scale
   void mutate_scale(std::size_t first, std::size_t last, bool is_whole = false);

@@ -20,8 +20,8 @@ struct OperationWords {
 
 /// Of the mutants that are right, those that explain best. Nothing where they lie in so many places
 /// that none of them is the cause.
-/// @param steps_to of an access: how far a line is from it (LinesOfSlice::related). What is close
-///                 to it comes first.
+/// Slips of the pen come first, and of them and of others what is close to an access.
+/// @param steps_to of an access: how far a line is from it (LinesOfSlice::related)
 std::vector<RightMutant> best_of(const SearchResult& result,
                                  const std::map<std::uint32_t, unsigned>& steps_to = {});
 /// @param cases how many cases were tried

@@ -129,9 +129,8 @@ SearchedCause CaseRunner::find_cause(const std::vector<const CaseSpec*>& failed)
                return call_all(numbered, count, posed);
              },
          .compare =
-             [&](const Problem& problem, const Outputs& outputs) {
-               return wrong_tensors(problem, oracle_->expect(problem), outputs);
-             },
+             [](const Problem& problem, const std::vector<Expected>& expected,
+                const Outputs& outputs) { return wrong_tensors(problem, expected, outputs); },
          .origin = [&](const Problem& problem,
                        const ElementPlace& place) { return origin_of(numbered, problem, place); }});
   } catch (const std::exception&) {

@@ -52,7 +52,7 @@ struct RightResults {
   std::optional<Followed> followed = {};
 
   /// An oracle that takes no results for right ones knows what is right.
-  bool is_known() const { return !tensors.empty() || !results.empty() || complaints_of({}) != 0; }
+  bool knows_any() const { return !tensors.empty() || !results.empty() || complaints_of({}) != 0; }
 
   Tried tell(const VariantCall& call) {
     Tried tried{
@@ -170,7 +170,7 @@ class MutantCalls {
     for (const mutation::Trial& trial : trials) {
       Known& known = known_for(trial);
       planned += known.work.value_or(last_work_);
-      if (!known.right.is_known() || planned > left_) break;
+      if (!known.is_known || planned > left_) break;
       right.push_back(&known.right);
     }
     if (right.empty()) return {};
@@ -200,6 +200,7 @@ class MutantCalls {
  private:
   struct Known {
     RightResults right;
+    bool is_known = false;            ///< RightResults::knows_any()
     std::optional<double> work = {};  ///< of the first call
   };
 
@@ -211,8 +212,12 @@ class MutantCalls {
 
   Known& known_for(const mutation::Trial& trial) {
     const auto [place, is_new] = known_.try_emplace({text_of(trial.parameters), trial.draw});
-    if (is_new) place->second.right = tools_.pose(trial.parameters, trial.draw);
-    return place->second;
+    Known& known = place->second;
+    if (is_new) {
+      known.right = tools_.pose(trial.parameters, trial.draw);
+      known.is_known = known.right.knows_any();
+    }
+    return known;
   }
 
   const Tools tools_;

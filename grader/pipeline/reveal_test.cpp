@@ -59,6 +59,19 @@ TEST_F(RevealTest, AHiddenCaseThatFailsIsToldWhole) {
   EXPECT_THAT(one.diagnostics[0].commands, IsEmpty());
 }
 
+TEST_F(RevealTest, AHiddenCaseThatFailsInTheOppositeOrderIsToldWithWhatWentWrongThere) {
+  grade_revealing([](const RunRequest& request) {
+    RunOutcome outcome = request.backwards ? wrong_when_hidden(request) : solve(request);
+    for (simgpu::KernelRecord& kernel : outcome.activity.kernels) kernel.sees_order = true;
+    return outcome;
+  });
+  ASSERT_EQ(revealed_.size(), 1U);
+  EXPECT_EQ(revealed_[0].verdict, Verdict::race);
+  EXPECT_EQ(revealed_[0].printed, "nine");
+  ASSERT_THAT(revealed_[0].diagnostics, Not(IsEmpty()));
+  EXPECT_THAT(revealed_[0].diagnostics[0].evidence, Contains(HasSubstr("1234.5")));
+}
+
 TEST_F(RevealTest, TheResultHoldsNothingOfIt) {
   const GradeResult result = grade_revealing(wrong_when_hidden);
   for (const std::string& text : {to_evidence(result), to_json(result)}) {

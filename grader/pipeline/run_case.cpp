@@ -157,6 +157,7 @@ CaseRun CaseRunner::run(const NumberedCase& numbered, bool timed) {
   }
   result.off_stream = judge_off_stream(run, std::move(off_stream));
   if (!timed) look_closer(run, result);
+  if (!timed) look_backwards(run, numbered, result);
   if (spec.hidden && result.judgement.verdict != Verdict::pass && tools.reveal) {
     result.revealed = reveal_case(run, result.judgement.verdict);
   }
@@ -165,10 +166,6 @@ CaseRun CaseRunner::run(const NumberedCase& numbered, bool timed) {
   if (!timed) {
     if (spec.late_inputs && result.repeats) {  // of a second call beside the first one
       result.judgement = *result.repeats;
-      return result;
-    }
-    if (const auto order = judge_order(run, numbered)) {
-      result.judgement = *order;
       return result;
     }
     if (const auto further = judge_further(numbered, place)) {
@@ -227,6 +224,36 @@ void CaseRunner::look_closer(const JudgedRun& run, CaseRun& result) {
       notes.push_back("races and wrong accesses may be unseen: " + checked.incomplete);
     }
   }
+}
+
+/// A case that is right, and whose kernels can see the order of warps and blocks, is run once more
+/// in the opposite order: what goes wrong then becomes the verdict, and its outcome the case's.
+void CaseRunner::look_backwards(const JudgedRun& run, const NumberedCase& numbered,
+                                CaseRun& result) const {
+  const auto sees_order = [](const simgpu::KernelRecord& kernel) { return kernel.sees_order; };
+  const bool is_due = result.judgement.verdict == Verdict::pass && !run.problem.vast &&
+                      std::ranges::any_of(run.outcome.activity.kernels, sees_order);
+  if (!is_due) return;
+  constexpr std::chrono::duration<double> kLongest{10};
+  RunRequest request = request_of(run.problem, false, numbered);
+  request.backwards = true;
+  request.time_limit = std::min(request.time_limit, kLongest);
+  RunOutcome outcome = run_with_retry(request);
+  take_off_stream(outcome);
+  Judgement judgement =
+      judge({run.task, run.spec, run.problem, run.oracle, outcome, run.context, run.gpu});
+  if (judgement.verdict == Verdict::pass || judgement.diagnostics.empty()) return;
+  // Blocks that wait for those before them take the longer, the more of them have begun: that they
+  // do not come to their end says nothing.
+  const auto kind = judgement.diagnostics.front().code.kind();
+  const bool has_no_end = is_limit(judgement.verdict) || kind == simgpu::FindingKind::too_long ||
+                          kind == simgpu::FindingKind::deadlock;
+  if (has_no_end) return;
+  result.outcome = std::move(outcome);
+  result.judgement = std::move(judgement);
+  result.judgement.diagnostics = {explain_order(result.judgement.diagnostics.front())};
+  result.judgement.verdict = Verdict::race;
+  result.judgement.telling = Telling::cause;
 }
 
 std::optional<Judgement> CaseRunner::judge_off_stream(const JudgedRun& run,
@@ -358,33 +385,6 @@ std::optional<Judgement> CaseRunner::judge_further(const NumberedCase& numbered,
                .verdict == Verdict::pass;
   };
   return judge_further_calls(run, request.fresh, is_right_alone);
-}
-
-std::optional<Judgement> CaseRunner::judge_order(const JudgedRun& run,
-                                                 const NumberedCase& numbered) const {
-  const auto sees_order = [](const simgpu::KernelRecord& kernel) { return kernel.sees_order; };
-  if (run.problem.vast || std::ranges::none_of(run.outcome.activity.kernels, sees_order)) {
-    return std::nullopt;
-  }
-  constexpr std::chrono::duration<double> kLongest{10};
-  RunRequest request = request_of(run.problem, false, numbered);
-  request.backwards = true;
-  request.time_limit = std::min(request.time_limit, kLongest);
-  RunOutcome outcome = run_with_retry(request);
-  take_off_stream(outcome);
-  Judgement judgement =
-      judge({run.task, run.spec, run.problem, run.oracle, outcome, run.context, run.gpu});
-  if (judgement.verdict == Verdict::pass || judgement.diagnostics.empty()) return std::nullopt;
-  // Blocks that wait for those before them take the longer, the more of them have begun: that they
-  // do not come to their end says nothing.
-  const auto kind = judgement.diagnostics.front().code.kind();
-  const bool has_no_end = is_limit(judgement.verdict) || kind == simgpu::FindingKind::too_long ||
-                          kind == simgpu::FindingKind::deadlock;
-  if (has_no_end) return std::nullopt;
-  judgement.diagnostics = {explain_order(judgement.diagnostics.front())};
-  judgement.verdict = Verdict::race;
-  judgement.telling = Telling::cause;
-  return judgement;
 }
 
 /// How often the smallest case is called behind the others. The guest cannot tell: it is drawn with

@@ -146,13 +146,11 @@ class CaseRunner {
   std::size_t repeats_of(const CaseSpec& spec) const;
   std::vector<Values> public_parameters() const;
   std::optional<Values> expected_at(const Values& parameters) const;
-  /// Of a call that was right, where kernels can see the order of warps and blocks: the same in the
-  /// opposite order.
-  std::optional<Judgement> judge_order(const JudgedRun& run, const NumberedCase& numbered) const;
   std::optional<Judgement> judge_further(const NumberedCase& numbered,
                                          const DiagnoseContext& place) const;
   RunOutcome run_with_retry(const RunRequest& request) const;
   void look_closer(const JudgedRun& run, CaseRun& result);
+  void look_backwards(const JudgedRun& run, const NumberedCase& numbered, CaseRun& result) const;
   std::optional<Judgement> judge_off_stream(const JudgedRun& run,
                                             std::vector<simgpu::Finding> findings) const;
   const CalledAgain& called_again() const;

@@ -21,14 +21,16 @@ struct ReactionTools {
   /// Parameters of problems of which one may be wrong, the smallest first. The last is that of the
   /// case which failed.
   std::vector<Values> candidates;
-  /// Parameters of all cases that failed, and of others of their kind: what the submission makes of
-  /// each has to be the solution of another problem.
+  /// Parameters of all cases that failed, and of others of their kind, right or wrong: another
+  /// problem has to be one whose solution the submission gives in each.
   std::vector<Values> cases;
   /// A problem of these parameters: 0, or another number for other inputs.
   std::function<Problem(const Values& parameters, int draw)> draw;
   CallAll call;
-  /// The outputs that are wrong.
-  std::function<std::vector<TensorCheck>(const Problem&, const Outputs&)> compare;
+  /// The outputs that are not what is expected.
+  std::function<std::vector<TensorCheck>(const Problem&, const std::vector<Expected>&,
+                                         const Outputs&)>
+      compare;
   /// What went into an element of an output in a call; nothing where the device cannot say. May be
   /// empty.
   std::function<std::optional<ElementOrigin>(const Problem&, const ElementPlace&)> origin = {};

@@ -139,8 +139,9 @@ std::optional<FoundCause> cause_of(const Submission& function, const AxisNames& 
                            },
                        .call = call,
                        .compare =
-                           [&](const Problem& problem, const Outputs& outputs) {
-                             return compare(problem, oracle.expect(problem).front(), outputs);
+                           [](const Problem& problem, const std::vector<Expected>& expected,
+                              const Outputs& outputs) {
+                             return compare(problem, expected.front(), outputs);
                            }})
       .cause;
 }

@@ -279,11 +279,13 @@ int main(int argc, char** argv) {
   command->add_option("--check", options.check, "checkers: all or none")
       ->check(CLI::IsMember({"all", "none"}))
       ->capture_default_str();
-  command->add_flag("--sample", options.sample,
-                    "for timing: run only as many blocks as predict counters and time");
-  command->add_flag(
-      "--backwards", options.backwards,
-      "where kernels can see the order of warps and blocks, the last ones come first");
+  CLI::Option* const sample =
+      command->add_flag("--sample", options.sample,
+                        "for timing: run only as many blocks as predict counters and time");
+  command
+      ->add_flag("--backwards", options.backwards,
+                 "where kernels can see the order of warps and blocks, the last ones come first")
+      ->excludes(sample);
   command->add_flag("--explain", options.explain,
                     "say on stderr what each kernel's modelled time consists of");
   command

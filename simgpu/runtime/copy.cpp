@@ -66,11 +66,14 @@ void unpack(const Copy& copy, std::size_t offset, std::span<const std::byte> pac
                });
 }
 
+bool is_pinned(const void* host) {
+  return Context::get<PinnedBlocks>().find(address_of(host)).has_value();
+}
+
 /// Whether the host goes on while the bytes are under way. Too many are not worth a copy of them.
 bool may_arrive_late(const Copy& copy) {
   constexpr std::size_t kMostBytes = std::size_t{64} << 20;
-  return copy.asynchronous && copy.width * copy.height <= kMostBytes &&
-         Context::get<PinnedBlocks>().find(address_of(copy.destination)).has_value();
+  return copy.asynchronous && copy.width * copy.height <= kMostBytes && is_pinned(copy.destination);
 }
 
 /// Takes the bytes, of which `reply` has the first.
@@ -186,7 +189,6 @@ void report_misuse(const Copy& copy) {
 protocol::CopyRequest host_request(const Copy& copy) {
   const bool to_device = direction_of(copy) == cudaMemcpyHostToDevice;
   const void* host = to_device ? copy.source : copy.destination;
-  const bool pinned = Context::get<PinnedBlocks>().find(address_of(host)).has_value();
   return {.address = address_of(to_device ? copy.destination : copy.source),
           .pitch = to_device ? copy.destination_pitch : copy.source_pitch,
           .width = copy.width,
@@ -195,7 +197,7 @@ protocol::CopyRequest host_request(const Copy& copy) {
           .host_pitch = to_device ? copy.source_pitch : copy.destination_pitch,
           .host_width = copy.width,
           .stream = stream_number(copy.stream),
-          .asynchronous = copy.asynchronous && pinned ? 1u : 0u,
+          .asynchronous = copy.asynchronous && is_pinned(host) ? 1u : 0u,
           .asynchronous_call = copy.asynchronous ? 1u : 0u};
 }
 

@@ -2,6 +2,7 @@
 #include <cuda_runtime.h>
 
 #include <cassert>
+#include <cstdio>
 #include <cstring>
 #include <vector>
 
@@ -202,6 +203,17 @@ void pinned_source() {
   cudaFreeHost(pinned);
 }
 
+__global__ void add_one(int* counter) { ++*counter; }
+
+void early_result() {
+  int* counter = nullptr;
+  cudaMallocManaged(&counter, sizeof(int));
+  *counter = 0;
+#include "RL0321.inc"
+  cudaDeviceSynchronize();
+  cudaFree(counter);
+}
+
 __global__ void neighbours(int* data) {
   const unsigned i = threadIdx.x;
 #include "RL0316.inc"
@@ -317,6 +329,7 @@ const Example kExamples[] = {
      [] { sums_of_neighbours<<<1, kThreads>>>(zeros<float>(kThreads), zeros<float>(kThreads)); }},
     {"RL0319", [] { jumps_over_its_end<<<1, 32>>>(zeros<float>(8), zeros<float>(32), 8); }},
     {"RL0320", pinned_source},
+    {"RL0321", early_result},
     {"RL0501", [] { uncoalesced<<<1, 32>>>(zeros<float>(32 * 64), zeros<float>(32), 64, 0); }},
     {"RL0502", [] { bank_conflicts<<<1, 32>>>(zeros<float>(32), 1); }},
     {"RL0503", [] { two_ways<<<1, 32>>>(); }},

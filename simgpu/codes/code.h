@@ -61,7 +61,7 @@ class Code {
   static constexpr Range kCourses{700, 799};
   /// All others that there are; the table has a row for each.
   static constexpr std::array kRanges{
-      Range{101, 101}, Range{201, 211}, Range{301, 320}, Range{325, 325}, Range{401, 499},
+      Range{101, 101}, Range{201, 211}, Range{301, 321}, Range{325, 325}, Range{401, 499},
       Range{501, 544}, Range{550, 556}, Range{590, 599}, Range{601, 614}, Range{901, 902}};
   friend struct CodeTable;
 

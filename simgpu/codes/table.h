@@ -208,6 +208,14 @@ inline constexpr std::array kCodeRows{
                 "behind it, or cudaStreamSynchronize), or give each a buffer of its own",
         .note = "on a real GPU it takes what it finds when it gets there: the old bytes or the new "
                 "ones"},
+    CodeRow{
+        .number = 321,
+        .meaning = "memory of the host is used while a kernel that stores to it may be under way",
+        .kind = FindingKind::global_race,
+        .help = "wait for the kernel before the host reads what it stores or writes there: "
+                "cudaDeviceSynchronize, cudaStreamSynchronize, or an event behind the kernel",
+        .note = "a launch returns before the kernel has run: on a real GPU the host finds the old "
+                "bytes or the new ones"},
     CodeRow{.number = 325,
             .meaning = "work that is not ordered with the stream that the function is given",
             .kind = FindingKind::global_race},

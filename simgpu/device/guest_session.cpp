@@ -219,6 +219,9 @@ struct GuestSession::Operations {
       {Id::graphs_kept, "", &Guest::to<&Device::host_objects, &HostObjects::note_graphs_kept>},
       {Id::refused, "", &Guest::refused},
       {Id::host_call, "", &Guest::host_call},
+      {Id::take_results, "", &Guest::take_results, kAfterFault},
+      {Id::result_used, "", &Guest::to<&Device::streams, &Streams::report_used_result>,
+       kAfterFault},
   });
 
   static constexpr bool has_each_in_order() {
@@ -275,6 +278,9 @@ GuestSession::Reply GuestSession::handle(std::uint32_t number, std::span<const s
   if (operation.is(kWaits) && device_.launches().has_output()) {
     reply.payload.front() = std::byte{protocol::kHasOutput};
   }
+  if (device_.streams().has_new_results()) {
+    reply.payload.front() |= std::byte{protocol::kHasResults};
+  }
   return reply;
 }
 
@@ -299,6 +305,11 @@ CudaError GuestSession::reset(Call& /*call*/) {
 CudaError GuestSession::take_output(Call& call) {
   const std::string text = device_.launches().take_output();
   call.answer.append(std::as_bytes(std::span(text)));
+  return CudaError::success;
+}
+
+CudaError GuestSession::take_results(Call& call) {
+  for (const ByteRange& range : device_.streams().take_new_results()) call.answer.put(range);
   return CudaError::success;
 }
 

@@ -42,7 +42,7 @@ class GuestSession {
   struct Operations;
 
   // The handlers are named as their operations, and each has one row in the table of operations.
-  Handler hello, take_output, host_call, refused, reset;
+  Handler hello, take_output, take_results, host_call, refused, reset;
   Handler memory_info, allocate, allocate_array, allocate_shared, share_variable, image_create,
       image_destroy, get_stack_limit, get_heap_limit;
   Handler pool_create, pool_allocate, pool_get, pool_set, pool_trim;

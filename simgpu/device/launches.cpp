@@ -229,7 +229,7 @@ EngineOptions Launches::options_on(std::uint64_t stream) {
 void Launches::note_touched(const LoadedKernel& kernel, const protocol::LaunchMessage& message,
                             LaunchResult& result) {
   Streams& streams = parts_.streams;
-  streams.note_reads_of_host(*kernel.display_name, result.sectors);
+  streams.note_host_memory(*kernel.display_name, kernel.info->signals_host, result.sectors);
   if (!streams.watches(message.stream) || result.status == LaunchStatus::unsupported) return;
   streams.note_work(
       {.kind = StreamWork::kernel,

@@ -22,6 +22,7 @@ inline constexpr std::uint64_t kMaxImageBytes = 64u << 20;
 
 /// Flags of a reply to a guest.
 inline constexpr std::uint8_t kHasOutput = 1;  ///< take_output: printf output is to appear now
+inline constexpr std::uint8_t kHasResults = 2;  ///< take_results: the host may use them too early
 
 /// Where a module's image comes from, as the guest says.
 enum class ImageOrigin : std::uint32_t {
@@ -104,6 +105,8 @@ enum class GuestOperation : std::uint32_t {
   graphs_kept,     ///< u64: graphs that the program has made and not destroyed
   refused,         ///< Refusal and the name of a public function that the guest's libraries lack
   host_call,       ///< HostCall
+  take_results,    ///< ByteRange …: pages of the guest's memory that kernels under way store to
+  result_used,     ///< u64 address of such memory that the host reads or writes
   count,
 };
 

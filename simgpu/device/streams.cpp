@@ -120,6 +120,7 @@ void Streams::host_waited_for_all() {
 void Streams::forget_done() {
   stream_races_.drop_done(timeline_.order());
   host_sources_.drop_done(timeline_.order());
+  host_results_.drop_done(timeline_.order());
 }
 
 void Streams::host_function_runs(std::uint64_t stream) {
@@ -134,12 +135,37 @@ void Streams::note_host_side(const HostSources::Rows& rows, bool is_read_later, 
   if (is_read_later) keep_source(rows, "a copy to the device");
 }
 
-void Streams::note_reads_of_host(const std::string& kernel,
-                                 const std::vector<TouchedSector>& sectors) {
+void Streams::note_host_memory(const std::string& kernel, bool signals,
+                               const std::vector<TouchedSector>& sectors) {
   if (!options_.checkers || options_.sampled || !memory_.shares_memory()) return;
   for (const HostSources::Rows& rows : shared_ranges(sectors, memory_)) {
     keep_source(rows, "kernel " + kernel);
   }
+  if (!signals) note_results("kernel " + kernel, stored_for_host(sectors, memory_));
+}
+
+void Streams::note_results(const std::string& by, std::vector<ByteRange> stored) {
+  const StreamOrder::Stamp stamp = timeline_.last_stamp();
+  host_results_.add({.stored = std::move(stored),
+                     .by = by,
+                     .stamp = stamp,
+                     .stream_number = timeline_.stream_number(stamp.stream),
+                     .where = log_.host_site("the launch that may still store to it")});
+}
+
+void Streams::report_used_result(std::uint64_t address) {
+  const HostResults::Work* const work = host_results_.find(address);
+  if (work == nullptr) return;
+  const Allocation* const allocation = memory_.find(address);
+  log_.add(Finding{
+      .code = "RL0321",
+      .where = log_.host_site("the host uses it here"),
+      .other = work->where,
+      .message = fmt::format("the host uses byte {} of {} while {}, which stores to it, may still "
+                             "be under way on {}: nothing has waited for that",
+                             allocation == nullptr ? 0 : address - allocation->base,
+                             allocation == nullptr ? "memory" : allocation->label, work->by,
+                             stream_in_words(work->stream_number))});
 }
 
 /// @param by the work that was issued last
@@ -171,6 +197,7 @@ void Streams::forget_all() {
   stream_races_.forget_all();
   unordered_work_.forget_all();
   host_sources_.forget_all();
+  host_results_.forget_all();
   has_callers_work_ = has_late_inputs_ = false;
 }
 

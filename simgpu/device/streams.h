@@ -8,6 +8,7 @@
 #include "simgpu/byte_range.h"
 #include "simgpu/device/activity_log.h"
 #include "simgpu/device/device_options.h"
+#include "simgpu/device/host_results.h"
 #include "simgpu/device/host_sources.h"
 #include "simgpu/device/loaded_modules.h"
 #include "simgpu/device/memory_pools.h"
@@ -21,7 +22,7 @@ namespace simgpu {
 
 /// The work on streams and in graphs. Places it on the timeline, and tells of work that touches
 /// the same memory without order: on another stream, on that of the caller, or in the host's code,
-/// which writes to memory that work under way reads.
+/// which uses memory that work under way reads or stores to.
 class Streams {
  public:
   /// @param modules name the kernels of findings
@@ -80,8 +81,18 @@ class Streams {
 
   /// The host's side of a copy, which may be pinned memory.
   void note_host_side(const HostSources::Rows& rows, bool is_read_later, bool is_written);
-  /// What a launch read of memory that the host shares.
-  void note_reads_of_host(const std::string& kernel, const std::vector<TouchedSector>& sectors);
+  /// What a launch read and stored of memory that the host shares.
+  /// @param signals the kernel may tell the host what is there (KernelInfo::signals_host)
+  void note_host_memory(const std::string& kernel, bool signals,
+                        const std::vector<TouchedSector>& sectors);
+  /// What work that was issued last stores to memory that the host shares.
+  void note_results(const std::string& by, std::vector<ByteRange> stored);
+  /// Results for the host of which the guest has not been told.
+  bool has_new_results() const { return host_results_.has_new(); }
+  std::vector<ByteRange> take_new_results() { return host_results_.take_new(); }
+  /// The host reads or writes a byte of such memory; before the work is done, it is a finding
+  /// (RL0321).
+  void report_used_result(std::uint64_t address);
   /// The device has written to memory of the host: what differs there need not be the host's doing.
   void forget_host_sources() { host_sources_.forget_all(); }
   /// What the host has changed under work that reads it becomes findings (RL0320).
@@ -112,6 +123,7 @@ class Streams {
   StreamRaces stream_races_;
   UnorderedWork unordered_work_;
   HostSources host_sources_;
+  HostResults host_results_;
   StreamRaces::Node node_;  ///< that what is issued belongs to
   bool follows_work_ = false;
   bool has_callers_work_ = false;  ///< on the caller's stream

@@ -144,6 +144,7 @@ class KernelBuilder {
   std::uint32_t return_label() const { return instance_->return_label; }
   void mark_uses_stack() { kernel_.uses_stack = true; }
   void mark_sees_order() { kernel_.info.sees_order = true; }
+  void mark_signals_host() { kernel_.info.signals_host = true; }
   void mark_orders_blocks() { kernel_.info.orders_blocks = true; }
   /// A call of `callee`, whose arguments and results are the caller's .param variables.
   void call(const ptx::Function& callee, const std::vector<std::string>& arguments,

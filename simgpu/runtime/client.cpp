@@ -40,7 +40,7 @@ int descriptor_from_environment() {
 bool is_about_a_mistake(GuestOperation operation) {
   return operation == GuestOperation::misuse || operation == GuestOperation::refused ||
          operation == GuestOperation::launch_unasked ||
-         operation == GuestOperation::host_dereference;
+         operation == GuestOperation::host_dereference || operation == GuestOperation::result_used;
 }
 
 /// Whether something that is wrong with a request may be told with its caller's line, now or later.
@@ -74,6 +74,7 @@ bool may_need_caller(GuestOperation operation) {
     case GuestOperation::image_create:
     case GuestOperation::host_call:
     case GuestOperation::host_dereference:
+    case GuestOperation::result_used:
     case GuestOperation::misuse:
     case GuestOperation::refused:
       return true;
@@ -86,6 +87,12 @@ bool may_need_caller(GuestOperation operation) {
 bool waits_for_nothing(GuestOperation operation) {
   return operation == GuestOperation::event_record || operation == GuestOperation::stream_wait ||
          operation == GuestOperation::error_asked;
+}
+
+/// Whether it only puts work on a stream, so that the program has waited for nothing behind it.
+bool puts_work(GuestOperation operation) {
+  return operation == GuestOperation::launch || operation == GuestOperation::graph_launch ||
+         operation == GuestOperation::graph_continue || operation == GuestOperation::blas;
 }
 
 /// Returns when the device has answered, or after a while. A short launch takes less time than a
@@ -206,7 +213,16 @@ Reply Client::exchange(GuestOperation operation, std::span<const std::byte> payl
     std::fwrite(output.data.data(), 1, output.data.size(), stdout);
     std::fflush(stdout);
   }
+  if ((flags & protocol::kHasResults) != 0) watch_results();
   return reply;
+}
+
+void Client::watch_results() {
+  const Reply reply = exchange(GuestOperation::take_results, {}, {});
+  std::vector<ByteRange> pages(reply.data.size() / sizeof(ByteRange));
+  wire::Reader reader = reply.reader();
+  for (ByteRange& range : pages) range = reader.get<ByteRange>();
+  results_.watch(pages);
 }
 
 void Client::keep_late(std::function<void()> arrive) {
@@ -216,12 +232,16 @@ void Client::keep_late(std::function<void()> arrive) {
 
 void Client::let_arrive() {
   const std::lock_guard lock(late_mutex_);
+  if (!late_.empty()) release_results();
   for (const std::function<void()>& arrive : std::exchange(late_, {})) arrive();
 }
 
 Reply Client::call(GuestOperation operation, std::span<const std::byte> payload,
                    std::span<const std::byte> bulk) {
-  if (!waits_for_nothing(operation)) let_arrive();
+  if (!waits_for_nothing(operation)) {
+    if (!puts_work(operation)) release_results();
+    let_arrive();
+  }
   if (!connected()) {
     // A loop that looks at no error would go on for ever.
     constexpr std::uint64_t kMostCallsWithoutDevice = 10'000;
@@ -234,11 +254,21 @@ Reply Client::call(GuestOperation operation, std::span<const std::byte> payload,
 }
 
 void Client::report_dereference(std::uint64_t address) {
+  tell_of_access(GuestOperation::host_dereference, address);
+}
+
+bool Client::give_back_result(std::uint64_t address) {
+  if (!results_.release_page_of(address)) return false;
+  tell_of_access(GuestOperation::result_used, address);
+  return true;
+}
+
+void Client::tell_of_access(GuestOperation operation, std::uint64_t address) {
   const std::unique_lock lock(mutex_, std::try_to_lock);
   if (!lock.owns_lock() || socket_ < 0) return;
   wire::Writer writer;
   writer.put(address);
-  exchange(GuestOperation::host_dereference, writer.bytes(), {});
+  exchange(operation, writer.bytes(), {});
 }
 
 std::uint64_t stream_number(const void* stream) {

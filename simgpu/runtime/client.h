@@ -11,6 +11,7 @@
 #include "simgpu/device/protocol.h"
 #include "simgpu/device/wire.h"
 #include "simgpu/memory/descriptor.h"
+#include "simgpu/runtime/watched_pages.h"
 
 /// The guest's side of the connection to the device process. Compiled into libcudart.so.13; it does
 /// nothing but turn calls into requests, for nothing that runs in the guest is trusted.
@@ -58,8 +59,14 @@ class Client {
   /// not before the program asks the device for something else.
   void keep_late(std::function<void()> arrive);
 
+  /// The program may use what kernels have stored to its memory, or the library itself does.
+  void release_results() { results_.release(); }
+
   /// From the fault handler: tells the device of a dereference, unless a request is under way.
   void report_dereference(std::uint64_t address);
+  /// From the fault handler: whether the access may be repeated, since the page was kept from the
+  /// program for what a kernel under way stores there. Tells the device of it.
+  bool give_back_result(std::uint64_t address);
   /// After fork() the child has no device, as with CUDA.
   void forget() { socket_ = -1; }
 
@@ -73,12 +80,16 @@ class Client {
   bool receive_all(std::span<std::byte> bytes, Descriptor* descriptor = nullptr);
   Reply lose();
   void let_arrive();
+  void watch_results();
+  /// From the fault handler.
+  void tell_of_access(GuestOperation operation, std::uint64_t address);
 
   std::mutex mutex_;
   std::mutex transfers_;
   std::mutex graph_launches_;
   std::mutex late_mutex_;
   std::vector<std::function<void()>> late_;  ///< see keep_late()
+  WatchedPages results_;
   bool tried_ = false;
   int socket_ = -1;
   std::atomic<bool> lost_ = false;  ///< there was a connection

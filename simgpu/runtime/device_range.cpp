@@ -69,6 +69,7 @@ void explain_fault(std::uint64_t address) {
 void on_fault(int signal, siginfo_t* info, void* /*context*/) {
   const auto address = reinterpret_cast<std::uintptr_t>(info->si_addr);
   if (is_device_address(info->si_addr)) {
+    if (Client::instance().give_back_result(address)) return;
     explain_fault(address);
     Client::instance().report_dereference(address);
   }

@@ -192,6 +192,7 @@ int GraphExec::launch(cudaStream_t stream) const {
     if (progress.node >= items_.size()) return cudaErrorUnknown;
     const Work& work = items_[progress.node].work;
     int error = cudaSuccess;
+    client.release_results();  // a node of the host comes behind the kernels before it
     if (progress.waits_for == GraphNodeKind::host) {
       transfer.unlock();  // the function may wait for a thread that copies
       error = do_host_work(work);

@@ -377,6 +377,7 @@ void build_atomic(KernelBuilder& builder) {
     pending.may_wait_for_blocks = first == 1 && !is_shared;
   }
   if (!is_shared) builder.mark_orders_blocks();
+  if (instruction.has("sys")) builder.mark_signals_host();
   if (first == 1) {
     builder.mark_sees_order();
     builder.emit_hidden(hidden::kAsk, true);

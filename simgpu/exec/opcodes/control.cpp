@@ -352,6 +352,7 @@ void build_barrier(KernelBuilder& builder) {
 void build_fence(KernelBuilder& builder) {
   const ptx::Instruction& instruction = builder.instruction();
   const bool of_gpu = instruction.has("gl") || instruction.has("gpu") || instruction.has("sys");
+  if (instruction.has("sys")) builder.mark_signals_host();
   builder.emit(of_gpu ? &fence<true> : &fence<false>,
                {.cls = InstructionClass::other, .fences = of_gpu});
 }

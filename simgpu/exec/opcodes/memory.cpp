@@ -409,6 +409,8 @@ void build_store(KernelBuilder& builder) {
     pending.ins = values;
   }
   note_order(builder, form);
+  const bool may_be_global = form.space == ptx::Space::global || form.space == ptx::Space::generic;
+  if (may_be_global && (form.order != 0 || form.is_volatile)) builder.mark_signals_host();
 }
 
 // Forms.

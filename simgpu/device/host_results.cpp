@@ -1,0 +1,87 @@
+#include "simgpu/device/host_results.h"
+
+#include <algorithm>
+#include <ranges>
+#include <utility>
+
+#include "simgpu/device/host_traffic.h"
+#include "simgpu/exec/kept_stores.h"
+
+namespace simgpu {
+namespace {
+
+/// Each takes room, and every wait of the host looks at all.
+constexpr std::size_t kMostWork = 256;
+constexpr std::uint64_t kPage = 4096;
+
+bool holds(const std::vector<ByteRange>& ranges, std::uint64_t address) {
+  const auto behind = std::ranges::upper_bound(ranges, address, {}, &ByteRange::address);
+  return behind != ranges.begin() &&
+         address - std::prev(behind)->address < std::prev(behind)->bytes;
+}
+
+}  // namespace
+
+void HostResults::add(Work work) {
+  if (work.stored.empty()) return;
+  outstanding_.push_back(std::move(work));
+  if (outstanding_.size() <= kMostWork) return;
+  outstanding_.pop_front();
+  if (given_ > 0) --given_;
+}
+
+std::vector<ByteRange> HostResults::take_new() {
+  constexpr std::size_t kMostRanges = 1024;  // into one reply
+  std::vector<ByteRange> pages;
+  for (; given_ < outstanding_.size(); ++given_) {
+    for (const ByteRange& range : outstanding_[given_].stored) {
+      const std::uint64_t begin = range.address / kPage * kPage;
+      const std::uint64_t end = (range.address + range.bytes + kPage - 1) / kPage * kPage;
+      pages.push_back({begin, end - begin});
+    }
+  }
+  merge_ranges(pages);
+  if (pages.size() > kMostRanges) pages.resize(kMostRanges);
+  return pages;
+}
+
+const HostResults::Work* HostResults::find(std::uint64_t address) const {
+  for (const Work& work : outstanding_ | std::views::reverse) {
+    if (holds(work.stored, address)) return &work;
+  }
+  return nullptr;
+}
+
+void HostResults::drop_done(const StreamOrder& order) {
+  std::deque<Work> left;
+  std::size_t given = 0;
+  for (std::size_t i = 0; i < outstanding_.size(); ++i) {
+    if (order.is_done(outstanding_[i].stamp)) continue;
+    if (i < given_) ++given;
+    left.push_back(std::move(outstanding_[i]));
+  }
+  outstanding_ = std::move(left);
+  given_ = given;
+}
+
+std::vector<ByteRange> stored_for_host(const std::vector<TouchedSector>& sectors,
+                                       const DeviceMemory& memory) {
+  constexpr std::size_t kMostRanges = 4096;
+  std::vector<ByteRange> ranges;
+  for (const TouchedSector& sector : sectors) {
+    const std::uint64_t begin = kDeviceBase + sector.sector * kSectorBytes;
+    if (sector.changed == 0 || !is_shared_with_host(memory, begin)) continue;
+    for (std::uint64_t byte = 0; byte < kSectorBytes; ++byte) {
+      if ((sector.changed >> byte & 1) == 0) continue;
+      const std::uint64_t address = begin + byte;
+      if (ranges.empty() || ranges.back().address + ranges.back().bytes != address) {
+        if (ranges.size() == kMostRanges) return {};
+        ranges.push_back({address, 0});
+      }
+      ++ranges.back().bytes;
+    }
+  }
+  return ranges;
+}
+
+}  // namespace simgpu

@@ -42,8 +42,8 @@ struct KernelInfo {
   /// It looks at what other threads may have stored, by strong or volatile loads or atomics that
   /// return a value: what it does may depend on the order of warps and blocks, without a race
   bool sees_order = false;
-  /// It may tell the host, which looks at memory meanwhile, that something is there: by a volatile or
-  /// ordered store, or a fence or an atomic of the whole system
+  /// It may tell the host, which looks at memory meanwhile, that something is there: by a volatile
+  /// or ordered store, or a fence or an atomic of the whole system
   bool signals_host = false;
   bool reads_time = false;   ///< %globaltimer: what it does depends on when it is launched
   bool reads_clock = false;  ///< any clock: what it does depends on how long it has run

@@ -1,5 +1,7 @@
 """The commands that documentation shows."""
 
+import os
+import pathlib
 import re
 
 BLOCK = re.compile(r"^ *```(sh|yaml)\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
@@ -14,6 +16,27 @@ def commands_of(text):
             command = COMMENT.sub("", line).strip()
             if command:
                 yield command
+
+
+def users_builds():
+    """Where the grader keeps what it compiles for this user, by content."""
+    cache = os.environ.get("ROOFLAB_CACHE")
+    if not cache:
+        cache = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "rooflab"
+    builds = pathlib.Path(cache) / "build"
+    builds.mkdir(parents=True, exist_ok=True)
+    return builds
+
+
+def own_cache(folder):
+    """A cache for the grader in `folder`, which remembers runs and hints by itself; what is compiled lies in the user's: other
+    tests compile the same files."""
+    builds = users_builds()
+    cache = folder / "cache"
+    cache.mkdir(exist_ok=True)
+    if not (cache / "build").is_symlink():
+        (cache / "build").symlink_to(builds, target_is_directory=True)
+    return cache
 
 
 def allowed_codes(command):

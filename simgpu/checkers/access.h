@@ -50,12 +50,13 @@ struct WarpAccess {
   /// Values about to be stored, 32 lanes of `bytes` each, or nullptr: two lanes or warps that store
   /// the same value to one place are not reported as a write-write race.
   const std::uint8_t* values = nullptr;
-  bool bypasses_l1 = false;      ///< a load that only L2 caches (cp.async.cg)
-  Shape shape = Shape::unknown;  ///< of the lanes that take part, if whoever tells of it knows
-  std::uint8_t order = 0;        ///< kStrong …; 0 for a plain access
-  bool meets_atomics = false;    ///< see AccessFacts; strong loads do so too
-  std::uint64_t slots = 0;       ///< issue slots of the warp in this block so far
-  std::uint64_t time = 0;        ///< of the warp, in cycles since its block began
+  bool bypasses_l1 = false;        ///< a load that only L2 caches (cp.async.cg)
+  Shape shape = Shape::unknown;    ///< of the lanes that take part, if whoever tells of it knows
+  std::uint8_t order = 0;          ///< kStrong …; 0 for a plain access
+  bool meets_atomics = false;      ///< see AccessFacts; strong loads do so too
+  std::uint8_t texture_lanes = 0;  ///< for which the texture units fetch or filter
+  std::uint64_t slots = 0;         ///< issue slots of the warp in this block so far
+  std::uint64_t time = 0;          ///< of the warp, in cycles since its block began
 
   /// Strong for other blocks too.
   bool orders_blocks() const { return (order & (kStrong | kOrdersBlock)) == kStrong; }

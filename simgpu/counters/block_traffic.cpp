@@ -16,6 +16,9 @@ namespace {
 using Kind = TrafficEntry::Kind;
 
 constexpr std::uint32_t kL1Ways = 4;
+/// The texture units of an SM, each of which fetches or filters for a lane and cycle: 432 of the
+/// 108 SMs of an A100, 288 of the 72 of a TU102 (NVIDIA's white papers on these architectures).
+constexpr std::uint64_t kTextureUnits = 4;
 /// Sectors; of further ones every load is logged.
 constexpr std::size_t kMostReadInPart = std::size_t{1} << 20;
 
@@ -362,7 +365,8 @@ void BlockTraffic::fence() { state_->fenced = state_->log->entries.size(); }
 
 void BlockTraffic::global(const WarpAccess& access) {
   if (access.mask == 0) return;
-  if (access.kind == AccessKind::load && !access.orders_blocks() && !access.bypasses_l1 &&
+  const bool is_plain = !access.orders_blocks() && !access.bypasses_l1 && access.texture_lanes == 0;
+  if (access.kind == AccessKind::load && is_plain &&
       load({access.bytes, access.warp, access.pc, shape_of(access), access.mask,
             (*access.address)[0], access.slots, access.time})) {
     return;
@@ -370,7 +374,8 @@ void BlockTraffic::global(const WarpAccess& access) {
   state_->begin_request(access.warp, access.slots, access.time);
   const RequestSectors request = coalesce(access);
   Log& log = *state_->log;
-  const std::uint64_t lines = lines_of(request);
+  const std::uint64_t turns = (access.texture_lanes + kTextureUnits - 1) / kTextureUnits;
+  const std::uint64_t lines = std::max(lines_of(request), turns);
   log.tag_lookups += lines;
   const std::uint64_t bytes = std::uint64_t{access.bytes} * std::popcount(access.mask);
   if (access.kind != AccessKind::copy) {

@@ -213,6 +213,19 @@ TEST(CoalescingTest, TextbookPatterns) {
   }
 }
 
+TEST(CoalescingTest, TextureUnitsServeFourLanesACycle) {
+  const auto lookups_of = [](std::uint8_t lanes, std::uint64_t stride) {
+    TestAccess fetch = loads(4096, stride);
+    fetch.access.texture_lanes = lanes;
+    Launch launch;
+    launch.run(0, {fetch});
+    return launch.finish().l1_tag_lookups;
+  };
+  EXPECT_EQ(lookups_of(32, 4), 8U);
+  EXPECT_EQ(lookups_of(5, 4), 2U);
+  EXPECT_EQ(lookups_of(32, 4096), 32U) << "each lane has a line of its own";
+}
+
 TEST(CoalescingTest, RandomRequestsTouchTheSetOfTheirSectors) {
   std::mt19937 random(5);
   for (int round = 0; round < 3000; ++round) {

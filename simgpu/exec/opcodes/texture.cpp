@@ -98,8 +98,9 @@ std::uint32_t same_handle(const Lowered* in, Warp& warp, std::uint32_t left) {
 }
 
 /// Counts and checks one access to elements of an image, which are known to be there.
-void touch(const Lowered* in, Warp& warp, AccessKind kind, unsigned bytes, std::uint32_t mask,
-           const LaneAddresses& addresses, const std::uint8_t* values) {
+/// @param fetching lanes for which the texture units work; of those, `mask` read an element
+void touch(const Lowered* in, Warp& warp, AccessKind kind, unsigned bytes, std::uint32_t fetching,
+           std::uint32_t mask, const LaneAddresses& addresses, const std::uint8_t* values) {
   if (mask == 0) return;
   ThreadBlock& block = *warp.block;
   if (kind == AccessKind::load) warp.begin_load(in);
@@ -110,6 +111,7 @@ void touch(const Lowered* in, Warp& warp, AccessKind kind, unsigned bytes, std::
                           .mask = mask,
                           .address = &addresses,
                           .values = values,
+                          .texture_lanes = static_cast<std::uint8_t>(std::popcount(fetching)),
                           .slots = warp.slots,
                           .time = warp.time()};
   if (in->result_use != ResultUse::never) block.traffic.global(access);
@@ -172,7 +174,7 @@ void fetch_nearest(const Lowered* in, Warp& warp, std::uint32_t group, const Ima
     addresses[lane] = image.address + tap.offset;
     reading |= 1u << lane;
   }
-  touch(in, warp, AccessKind::load, image.element_bytes(), reading, addresses, nullptr);
+  touch(in, warp, AccessKind::load, image.element_bytes(), group, reading, addresses, nullptr);
   for (std::uint32_t left = group; left != 0; left &= left - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(left));
     const bool reads = (reading >> lane & 1) != 0;
@@ -209,7 +211,9 @@ void fetch(const Lowered* in, Warp& warp, std::uint32_t group) {
       values[lane][i] =
           value_of(image, tap.outside ? nullptr : warp.block->launch.memory.host(addresses[lane]));
     }
-    touch(in, warp, AccessKind::load, image.element_bytes(), reading, addresses, nullptr);
+    // Elements of one filtered value are fetched at once.
+    const std::uint32_t fetching = i == 0 ? group : 0;
+    touch(in, warp, AccessKind::load, image.element_bytes(), fetching, reading, addresses, nullptr);
   }
   for (std::uint32_t left = group; left != 0; left &= left - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(left));
@@ -293,7 +297,7 @@ void move(const Lowered* in, Warp& warp, std::uint32_t group) {
       std::memcpy(&stored[std::size_t{lane} * all + std::size_t{i} * bytes], reg(i, lane), bytes);
     }
   }
-  touch(in, warp, kKind, all, inside, addresses, kLoads ? nullptr : stored.data());
+  touch(in, warp, kKind, all, inside, inside, addresses, kLoads ? nullptr : stored.data());
   for (std::uint32_t left = group; left != 0; left &= left - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(left));
     const bool here = (inside >> lane & 1) != 0;

@@ -8,7 +8,7 @@
 #include "simgpu/counters/traffic.h"
 #include "simgpu/memory/device_memory.h"
 
-namespace simgpu {
+namespace simgpu::atomic_contention_test {
 namespace {
 
 constexpr std::uint64_t kAtomicBase = kDeviceBase + 4096;
@@ -105,4 +105,4 @@ TEST(AtomicContention, LanesThatMeetKeepTheirSliceBusy) {
 }
 
 }  // namespace
-}  // namespace simgpu
+}  // namespace simgpu::atomic_contention_test

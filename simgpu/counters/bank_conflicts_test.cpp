@@ -9,7 +9,7 @@
 
 #include "simgpu/checkers/test_access.h"
 
-namespace simgpu {
+namespace simgpu::bank_conflicts_test {
 namespace {
 
 /// Whether lanes that differ in one bit of their number read the same place.
@@ -140,4 +140,4 @@ TEST(BankConflictsTest, RandomAccessesAgreeWithASimulationOfTheBanks) {
 }
 
 }  // namespace
-}  // namespace simgpu
+}  // namespace simgpu::bank_conflicts_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace simgpu {
+namespace simgpu::byte_set_test {
 namespace {
 
 constexpr std::size_t kMany = 1000;
@@ -86,4 +86,4 @@ TEST_F(ByteSetTest, IsNotCompleteWhereItHasTooMuch) {
 }
 
 }  // namespace
-}  // namespace simgpu
+}  // namespace simgpu::byte_set_test

@@ -8,7 +8,7 @@
 #include "simgpu/counters/constant_words.h"
 #include "simgpu/counters/local_memory.h"
 
-namespace simgpu {
+namespace simgpu::own_words_test {
 namespace {
 
 using Offsets = std::array<std::uint64_t, kWarpSize>;
@@ -86,4 +86,4 @@ TEST(ConstantWords, AreTheDistinctOnesThatLanesReadTogether) {
 }
 
 }  // namespace
-}  // namespace simgpu
+}  // namespace simgpu::own_words_test

@@ -11,7 +11,7 @@
 #include "simgpu/memory/device_memory.h"
 #include "specs/gpu_spec.h"
 
-namespace simgpu {
+namespace simgpu::racing_threads_test {
 namespace {
 
 TestAccess access_at(AccessKind kind, std::uint8_t bytes, std::uint64_t first, std::int64_t step,
@@ -136,4 +136,4 @@ TEST(RacingThreads, WhoeverIsNamedTouchedTheAddressByThatInstruction) {
 }
 
 }  // namespace
-}  // namespace simgpu
+}  // namespace simgpu::racing_threads_test

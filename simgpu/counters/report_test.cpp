@@ -9,7 +9,7 @@
 
 #include "simgpu/isa/instruction_info.h"
 
-namespace simgpu {
+namespace simgpu::report_test {
 namespace {
 
 TEST(ReportTest, FindingKindsAreSpelledAsInTheReport) {
@@ -79,4 +79,4 @@ TEST(ReportTest, ALaunchThatDidNothingHasFiniteRatios) {
 }
 
 }  // namespace
-}  // namespace simgpu
+}  // namespace simgpu::report_test

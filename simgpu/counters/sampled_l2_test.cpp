@@ -4,7 +4,7 @@
 
 #include "simgpu/counters/traffic.h"
 
-namespace simgpu {
+namespace simgpu::sampled_l2_test {
 namespace {
 
 constexpr std::uint64_t kL2Bytes = std::uint64_t{1} << 20;
@@ -184,4 +184,4 @@ TEST(SampledL2Test, OfCausalAttentionWhoseHeadsFitTheCacheOrNot) {
 }
 
 }  // namespace
-}  // namespace simgpu
+}  // namespace simgpu::sampled_l2_test

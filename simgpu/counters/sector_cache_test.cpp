@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-namespace simgpu {
+namespace simgpu::sector_cache_test {
 namespace {
 
 /// The same cache, told plainly: each set is a list of lines, most recently used first.
@@ -123,4 +123,4 @@ TEST(SectorCacheTest, AClearedCacheIsAsGoodAsANewOne) {
 }
 
 }  // namespace
-}  // namespace simgpu
+}  // namespace simgpu::sector_cache_test

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-namespace simgpu {
+namespace simgpu::time_band_test {
 namespace {
 
 KernelRecord kernel(double time_us, std::optional<Limiter> limiter) {
@@ -135,4 +135,4 @@ TEST(TimeBandTest, ThatIsNoneHasNoWords) {
 }
 
 }  // namespace
-}  // namespace simgpu
+}  // namespace simgpu::time_band_test

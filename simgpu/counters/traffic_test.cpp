@@ -11,7 +11,7 @@
 #include "simgpu/counters/lines_under_way.h"
 #include "simgpu/memory/device_memory.h"
 
-namespace simgpu {
+namespace simgpu::traffic_test {
 namespace {
 
 constexpr std::uint64_t kBig = std::uint64_t{64} << 20;
@@ -772,4 +772,4 @@ TEST(LinesUnderWayTest, NoOtherLineMakesOneForgotten) {
 }
 
 }  // namespace
-}  // namespace simgpu
+}  // namespace simgpu::traffic_test

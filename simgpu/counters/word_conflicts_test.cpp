@@ -8,7 +8,7 @@
 
 #include "simgpu/counters/block_conflicts.h"
 
-namespace simgpu {
+namespace simgpu::word_conflicts_test {
 namespace {
 
 using Kind = TrafficEntry::Kind;
@@ -132,4 +132,4 @@ TEST(TouchedSectors, TellWhatAtomicsAndStrongStoresMayHaveChanged) {
 }
 
 }  // namespace
-}  // namespace simgpu
+}  // namespace simgpu::word_conflicts_test

@@ -6,7 +6,7 @@
 
 #include "simgpu/device/launch_choices.h"
 
-namespace simgpu {
+namespace simgpu::activity_log_test {
 namespace {
 
 MemoryRecord operation_of(MemoryOperation operation, std::uint64_t bytes) {
@@ -101,4 +101,4 @@ TEST(LaunchChoices, AreWhatDiffersFromTheKernelsLaunchBefore) {
 }
 
 }  // namespace
-}  // namespace simgpu
+}  // namespace simgpu::activity_log_test

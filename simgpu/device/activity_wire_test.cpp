@@ -5,7 +5,7 @@
 #include "simgpu/device/activity_members.h"
 #include "simgpu/device/wire.h"
 
-namespace simgpu {
+namespace simgpu::activity_wire_test {
 namespace {
 
 Activity received(const std::vector<std::byte>& bytes) { return decode_activity(bytes); }
@@ -152,4 +152,4 @@ TEST(ActivityWireTest, EveryCounterIsScaled) {
 }
 
 }  // namespace
-}  // namespace simgpu
+}  // namespace simgpu::activity_wire_test

@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-namespace simgpu {
+namespace simgpu::allocations_test {
 namespace {
 
 using ::testing::IsEmpty;
@@ -104,4 +104,4 @@ TEST_F(AllocationsTest, HaveALimit) {
 }
 
 }  // namespace
-}  // namespace simgpu
+}  // namespace simgpu::allocations_test

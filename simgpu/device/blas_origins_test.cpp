@@ -4,7 +4,7 @@
 
 #include <set>
 
-namespace simgpu {
+namespace simgpu::blas_origins_test {
 namespace {
 
 constexpr std::uint64_t kA = 0x1000, kB = 0x2000, kC = 0x3000;
@@ -82,4 +82,4 @@ TEST(BlasOrigins, ASumThatTheHostGetsMayBeInWhatItWrites) {
 }
 
 }  // namespace
-}  // namespace simgpu
+}  // namespace simgpu::blas_origins_test

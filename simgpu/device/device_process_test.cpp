@@ -18,7 +18,7 @@
 #include "simgpu/device/wire.h"
 
 // The device process as its two kinds of client see it; the guest here writes its bytes by hand.
-namespace simgpu {
+namespace simgpu::device_process_test {
 namespace {
 
 using protocol::GuestOperation;
@@ -320,4 +320,4 @@ TEST(DeviceProcess, AnswersAllRequestsOfAGuestThatTakesItsAnswersLate) {
 }
 
 }  // namespace
-}  // namespace simgpu
+}  // namespace simgpu::device_process_test

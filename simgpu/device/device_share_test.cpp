@@ -10,7 +10,7 @@
 #include "simgpu/model/time_model.h"
 
 // A grid that is cut into several launches on streams of their own.
-namespace simgpu {
+namespace simgpu::device_share_test {
 namespace {
 
 /// What one warp of a kernel does, all warps being alike.
@@ -139,4 +139,4 @@ TEST(DeviceShareTest, WhatCrossesPcieIsSharedToo) {
 }
 
 }  // namespace
-}  // namespace simgpu
+}  // namespace simgpu::device_share_test

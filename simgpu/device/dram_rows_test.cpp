@@ -6,7 +6,7 @@
 
 #include "simgpu/device/device.h"
 
-namespace simgpu {
+namespace simgpu::dram_rows_test {
 namespace {
 
 constexpr std::uint64_t kBegin = 1 << 20;
@@ -94,4 +94,4 @@ TEST_F(OnDevice, CopiesOfAColumnTakeTheTimeOfItsSectors) {
 }
 
 }  // namespace
-}  // namespace simgpu
+}  // namespace simgpu::dram_rows_test

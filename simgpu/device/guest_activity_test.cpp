@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace simgpu {
+namespace simgpu::guest_activity_test {
 namespace {
 
 using protocol::ActivityEntry;
@@ -146,4 +146,4 @@ TEST(ActivityLogTest, AGraphLaunchCoversWhatItsCallIssuesAndItsContinuation) {
 }
 
 }  // namespace
-}  // namespace simgpu
+}  // namespace simgpu::guest_activity_test

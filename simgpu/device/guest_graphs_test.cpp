@@ -13,7 +13,7 @@
 #include "simgpu/device/wire.h"
 
 // Graphs as the device process keeps and runs them; the guest here writes its bytes by hand.
-namespace simgpu {
+namespace simgpu::guest_graphs_test {
 namespace {
 
 using protocol::GraphNodeHeader;
@@ -298,4 +298,4 @@ TEST_F(GuestGraphs, ReachNothingThatIsNotThere) {
 }
 
 }  // namespace
-}  // namespace simgpu
+}  // namespace simgpu::guest_graphs_test

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace simgpu {
+namespace simgpu::host_findings_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -114,4 +114,4 @@ TEST_F(HostFindingsTest, CheckThatRowsLieInOneAllocation) {
 }
 
 }  // namespace
-}  // namespace simgpu
+}  // namespace simgpu::host_findings_test

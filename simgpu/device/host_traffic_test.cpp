@@ -8,7 +8,7 @@
 
 #include "simgpu/counters/traffic_log.h"
 
-namespace simgpu {
+namespace simgpu::host_traffic_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -126,4 +126,4 @@ TEST_F(HostTrafficTest, OfALibrarysOperandsIsWhatTheyHaveInMemoryOfTheHost) {
 }
 
 }  // namespace
-}  // namespace simgpu
+}  // namespace simgpu::host_traffic_test

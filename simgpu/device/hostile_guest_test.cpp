@@ -19,7 +19,7 @@
 #include "simgpu/device/wire.h"
 
 // What a guest that dies, lies or floods does to the device process: nothing.
-namespace simgpu {
+namespace simgpu::hostile_guest_test {
 namespace {
 
 using protocol::GuestOperation;
@@ -387,4 +387,4 @@ TEST(HostileGuest, LeavesTheNextOneAllOfTheDevice) {
 }
 
 }  // namespace
-}  // namespace simgpu
+}  // namespace simgpu::hostile_guest_test

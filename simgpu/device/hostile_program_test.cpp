@@ -14,7 +14,7 @@
 
 // Programs that are written to break the device process: what they get is an error, and what they
 // take of the machine is bounded.
-namespace simgpu {
+namespace simgpu::hostile_program_test {
 namespace {
 
 using protocol::GuestOperation;
@@ -242,4 +242,4 @@ TEST(HostileGuest, LeavesABoundedLogHoweverMuchItDoes) {
 }
 
 }  // namespace
-}  // namespace simgpu
+}  // namespace simgpu::hostile_program_test

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <string>
 
-namespace simgpu {
+namespace simgpu::kept_variables_test {
 namespace {
 
 class KeptVariablesTest : public ::testing::Test {
@@ -58,4 +58,4 @@ TEST_F(KeptVariablesTest, MayBeGone) {
 }
 
 }  // namespace
-}  // namespace simgpu
+}  // namespace simgpu::kept_variables_test

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace simgpu {
+namespace simgpu::kernel_names_test {
 namespace {
 
 using ::testing::EndsWith;
@@ -44,4 +44,4 @@ TEST(KernelDisplayName, DoesNotGrowBeyondAllBounds) {
 }
 
 }  // namespace
-}  // namespace simgpu
+}  // namespace simgpu::kernel_names_test

@@ -18,7 +18,7 @@
 #include "simgpu/device/device.h"
 
 // Launches of sampled runs that need not execute, and those that must.
-namespace simgpu {
+namespace simgpu::known_launches_test {
 namespace {
 
 constexpr std::uint32_t kThreads = 256, kBlocks = 1024;  // enough to be sampled
@@ -484,4 +484,4 @@ TEST(SampledLaunch, DoesNotSettleWhatItMayTakeFromEarlierWorkOfTheCall) {
 }
 
 }  // namespace
-}  // namespace simgpu
+}  // namespace simgpu::known_launches_test

@@ -6,7 +6,7 @@
 
 #include "simgpu/machine_code/assembler.h"
 
-namespace simgpu {
+namespace simgpu::launch_time_test {
 namespace {
 
 /// Each thread reads two neighbouring words of shared memory and stores their sum. ptxas knows that
@@ -122,4 +122,4 @@ TEST_F(LaunchTimeTest, ALaunchWhoseBlocksDoTheSameInAnotherOrderIsToldAnew) {
 }
 
 }  // namespace
-}  // namespace simgpu
+}  // namespace simgpu::launch_time_test

@@ -8,7 +8,7 @@
 #include "simgpu/device/loaded_kernel.h"
 #include "simgpu/machine_code/assembler.h"
 
-namespace simgpu {
+namespace simgpu::machine_code_record_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -82,4 +82,4 @@ TEST_F(MachineCodeRecordTest, SaysThatThereIsNone) {
 }
 
 }  // namespace
-}  // namespace simgpu
+}  // namespace simgpu::machine_code_record_test

@@ -13,7 +13,7 @@
 #include "simgpu/device/device.h"
 #include "simgpu/machine_code/assembler.h"
 
-namespace simgpu {
+namespace simgpu::module_test {
 namespace {
 
 using ::testing::SizeIs;
@@ -372,4 +372,4 @@ TEST_F(MachineCode, IsEstimatedWithoutAnAssembler) {
 }
 
 }  // namespace
-}  // namespace simgpu
+}  // namespace simgpu::module_test

@@ -6,7 +6,7 @@
 
 #include "simgpu/device/wire.h"
 
-namespace simgpu {
+namespace simgpu::origins_wire_test {
 namespace {
 
 std::vector<MemoryOrigin> some_origins() {
@@ -57,4 +57,4 @@ TEST(OriginsWire, BytesThatChangedOnTheWayAreNoneOfOurs) {
 }
 
 }  // namespace
-}  // namespace simgpu
+}  // namespace simgpu::origins_wire_test

@@ -7,7 +7,7 @@
 
 #include "simgpu/device/wire.h"
 
-namespace simgpu {
+namespace simgpu::recording_wire_test {
 namespace {
 
 replay::Recorded some_recording() {
@@ -88,4 +88,4 @@ TEST(RecordingWire, BytesThatAreCutOrChangedEndInAnErrorOrInARecording) {
 }
 
 }  // namespace
-}  // namespace simgpu
+}  // namespace simgpu::recording_wire_test

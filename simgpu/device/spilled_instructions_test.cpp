@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace simgpu {
+namespace simgpu::spilled_instructions_test {
 namespace {
 
 /// A kernel whose instructions each have a line, and what ptxas made of them.
@@ -95,4 +95,4 @@ TEST(SpilledInstructions, LoseNothingThatIsOfNoInstruction) {
 }
 
 }  // namespace
-}  // namespace simgpu
+}  // namespace simgpu::spilled_instructions_test

@@ -9,7 +9,7 @@
 
 #include "simgpu/device/stream_races.h"
 
-namespace simgpu {
+namespace simgpu::stream_order_test {
 namespace {
 
 constexpr std::uint64_t kOne = 21, kOther = 22, kThird = 23, kEvent = 31, kNext = 32;
@@ -238,4 +238,4 @@ TEST_F(CallersStreamTest, TheCallersWorkIsRememberedBehindAnyNumberOfOthers) {
 }
 
 }  // namespace
-}  // namespace simgpu
+}  // namespace simgpu::stream_order_test

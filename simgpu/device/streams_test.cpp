@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace simgpu {
+namespace simgpu::streams_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -111,4 +111,4 @@ TEST_F(StreamsTest, TellOfSourcesThatTheHostChangesTooEarly) {
 }
 
 }  // namespace
-}  // namespace simgpu
+}  // namespace simgpu::streams_test

@@ -6,7 +6,7 @@
 #include <limits>
 #include <vector>
 
-namespace simgpu {
+namespace simgpu::timeline_test {
 namespace {
 
 using Engine = Timeline::Engine;
@@ -190,4 +190,4 @@ TEST(Timeline, PutsNoNodeOverWorkThatTheHostHasWaitedFor) {
 }
 
 }  // namespace
-}  // namespace simgpu
+}  // namespace simgpu::timeline_test

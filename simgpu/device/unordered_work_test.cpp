@@ -4,7 +4,7 @@
 
 #include <vector>
 
-namespace simgpu {
+namespace simgpu::unordered_work_test {
 namespace {
 
 constexpr std::uint64_t kOne = 21, kOther = 22, kEvent = 31;
@@ -109,4 +109,4 @@ TEST_F(UnorderedWorkTest, LetsNothingRunBesideWhatItHasForgotten) {
 }
 
 }  // namespace
-}  // namespace simgpu
+}  // namespace simgpu::unordered_work_test

@@ -7,7 +7,7 @@
 #include "simgpu/exec/opcode_tests/tested_instructions.h"
 
 /// cp.async: what is copied, when it arrives, and what may not be done in the meantime.
-namespace simgpu::opcode_tests {
+namespace simgpu::opcode_tests::async_copy_test {
 namespace {
 
 constexpr std::uint64_t kAll = 0xFFFFFFFF;
@@ -338,4 +338,4 @@ std::vector<std::string> async_copy_instructions() {
 const TestedInstructions kTested{async_copy_instructions};
 
 }  // namespace
-}  // namespace simgpu::opcode_tests
+}  // namespace simgpu::opcode_tests::async_copy_test

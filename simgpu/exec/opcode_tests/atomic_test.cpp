@@ -12,7 +12,7 @@
 #include "simgpu/exec/opcodes/opcode.h"
 
 /// atom and red: every operation, alone and in conflict, against lanes taking their turn.
-namespace simgpu::opcode_tests {
+namespace simgpu::opcode_tests::atomic_test {
 namespace {
 
 using Values = std::vector<std::uint64_t>;
@@ -420,4 +420,4 @@ std::vector<std::string> atomic_instructions() {
 const TestedInstructions kTested{atomic_instructions};
 
 }  // namespace
-}  // namespace simgpu::opcode_tests
+}  // namespace simgpu::opcode_tests::atomic_test

@@ -4,7 +4,7 @@
 #include "simgpu/exec/opcode_tests/oracle.h"
 
 /// Logic, fields, permutations and moves, judged bit by bit.
-namespace simgpu::opcode_tests {
+namespace simgpu::opcode_tests::of_bit_forms {
 namespace {
 
 std::uint64_t ones(unsigned width) { return cut(Wide{-1}, width); }
@@ -339,4 +339,4 @@ Forms bit_forms() {
 const FormFile kForms{"bit", bit_forms};
 
 }  // namespace
-}  // namespace simgpu::opcode_tests
+}  // namespace simgpu::opcode_tests::of_bit_forms

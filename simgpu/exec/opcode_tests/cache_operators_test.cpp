@@ -6,7 +6,7 @@
 #include "simgpu/exec/opcode_tests/bench.h"
 
 /// Which caches a load goes through.
-namespace simgpu::opcode_tests {
+namespace simgpu::opcode_tests::cache_operators_test {
 namespace {
 
 using Values = std::vector<std::uint64_t>;
@@ -47,4 +47,4 @@ TEST(CacheOperators, OfLoadsThatL2AloneCachesKeepThemOutOfL1) {
 }
 
 }  // namespace
-}  // namespace simgpu::opcode_tests
+}  // namespace simgpu::opcode_tests::cache_operators_test

@@ -1,7 +1,7 @@
 #include "simgpu/exec/opcode_tests/form.h"
 
 /// Addresses in a cluster of one block.
-namespace simgpu::opcode_tests {
+namespace simgpu::opcode_tests::of_cluster_forms {
 namespace {
 
 Forms cluster_forms() {
@@ -26,4 +26,4 @@ Forms cluster_forms() {
 const FormFile kForms{"cluster", cluster_forms};
 
 }  // namespace
-}  // namespace simgpu::opcode_tests
+}  // namespace simgpu::opcode_tests::of_cluster_forms

@@ -2,7 +2,7 @@
 #include "simgpu/exec/opcode_tests/oracle.h"
 
 /// setp and set, judged by the sign of a difference and the truth table of each comparison.
-namespace simgpu::opcode_tests {
+namespace simgpu::opcode_tests::of_compare_forms {
 namespace {
 
 /// -1, 0, 1 as a is below, equal to or above b; 2 when one is NaN.
@@ -195,4 +195,4 @@ Forms compare_forms() {
 const FormFile kForms{"compare", compare_forms};
 
 }  // namespace
-}  // namespace simgpu::opcode_tests
+}  // namespace simgpu::opcode_tests::of_compare_forms

@@ -4,7 +4,7 @@
 #include "simgpu/exec/opcode_tests/tested_instructions.h"
 
 /// Branches, calls and barriers, against the values that each thread's own way gives.
-namespace simgpu::opcode_tests {
+namespace simgpu::opcode_tests::control_test {
 namespace {
 
 using Values = std::vector<std::uint64_t>;
@@ -205,4 +205,4 @@ std::vector<std::string> control_instructions() {
 const TestedInstructions kTested{control_instructions};
 
 }  // namespace
-}  // namespace simgpu::opcode_tests
+}  // namespace simgpu::opcode_tests::control_test

@@ -6,7 +6,7 @@
 
 /// cvt between all types, judged by long double (which holds every 64-bit integer) and the host's
 /// modes.
-namespace simgpu::opcode_tests {
+namespace simgpu::opcode_tests::of_convert_forms {
 namespace {
 
 const std::string kIntegers[] = {"s8", "u8", "s16", "u16", "s32", "u32", "s64", "u64"};
@@ -316,4 +316,4 @@ Forms convert_forms() {
 const FormFile kForms{"convert", convert_forms};
 
 }  // namespace
-}  // namespace simgpu::opcode_tests
+}  // namespace simgpu::opcode_tests::of_convert_forms

@@ -9,7 +9,7 @@
 #include "simgpu/exec/opcode_tests/tested_instructions.h"
 #include "simgpu/exec/opcodes/opcode.h"
 
-namespace simgpu::opcode_tests {
+namespace simgpu::opcode_tests::coverage_test {
 namespace {
 
 std::set<std::string> spellings_of(const Forms& forms) {
@@ -211,4 +211,4 @@ TEST(InstructionSet, KeepsTheOrderOfTypes) {
 }
 
 }  // namespace
-}  // namespace simgpu::opcode_tests
+}  // namespace simgpu::opcode_tests::coverage_test

@@ -4,7 +4,7 @@
 
 /// Reads of unwritten memory that are none in the source: loads that compilers move out of branches
 /// and whose values a selp drops, and bytes of a load that nobody uses.
-namespace simgpu::opcode_tests {
+namespace simgpu::opcode_tests::dropped_values_test {
 namespace {
 
 using Values = std::vector<std::uint64_t>;
@@ -100,4 +100,4 @@ TEST(UnwrittenSharedMemory, IsTheAffairOfALibraryInItsOwnKernels) {
 }
 
 }  // namespace
-}  // namespace simgpu::opcode_tests
+}  // namespace simgpu::opcode_tests::dropped_values_test

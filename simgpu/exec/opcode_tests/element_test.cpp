@@ -7,7 +7,7 @@
 
 /// array[register+offset]: which element it is, in every kind of memory. The assembler computes the
 /// element's place in the array in 32 bits.
-namespace simgpu::opcode_tests {
+namespace simgpu::opcode_tests::element_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -199,4 +199,4 @@ TEST(Predicates, AreNotSpecialRegistersNorSymbolsNorFloats) {
 }
 
 }  // namespace
-}  // namespace simgpu::opcode_tests
+}  // namespace simgpu::opcode_tests::element_test

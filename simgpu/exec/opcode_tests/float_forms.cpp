@@ -5,7 +5,7 @@
 
 /// f32 and f64 arithmetic, judged by the host's own under fesetround, and long double for
 /// approximations.
-namespace simgpu::opcode_tests {
+namespace simgpu::opcode_tests::of_float_forms {
 namespace {
 
 const std::string kModes[] = {"rn", "rz", "rm", "rp"};
@@ -356,4 +356,4 @@ Forms float_forms() {
 const FormFile kForms{"float", float_forms};
 
 }  // namespace
-}  // namespace simgpu::opcode_tests
+}  // namespace simgpu::opcode_tests::of_float_forms

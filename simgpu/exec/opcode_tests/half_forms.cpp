@@ -5,7 +5,7 @@
 
 /// f16 and bf16 arithmetic, scalar and packed, judged by __float128 and a search over all 16-bit
 /// values.
-namespace simgpu::opcode_tests {
+namespace simgpu::opcode_tests::of_half_forms {
 namespace {
 
 struct Modifiers {
@@ -220,4 +220,4 @@ Forms half_forms() {
 const FormFile kForms{"half", half_forms};
 
 }  // namespace
-}  // namespace simgpu::opcode_tests
+}  // namespace simgpu::opcode_tests::of_half_forms

@@ -4,7 +4,7 @@
 #include "simgpu/exec/opcode_tests/oracle.h"
 
 /// Integer arithmetic, judged by 128-bit integers cut to the register.
-namespace simgpu::opcode_tests {
+namespace simgpu::opcode_tests::of_integer_forms {
 namespace {
 
 using Operation = std::function<Wide(Wide, Wide, Wide)>;
@@ -251,4 +251,4 @@ Forms integer_forms() {
 const FormFile kForms{"integer", integer_forms};
 
 }  // namespace
-}  // namespace simgpu::opcode_tests
+}  // namespace simgpu::opcode_tests::of_integer_forms

@@ -7,7 +7,7 @@
 
 /// ldmatrix, stmatrix and movmatrix against the figures of the PTX ISA: row r of a matrix is in
 /// lanes 4r to 4r + 3, two elements in each.
-namespace simgpu::opcode_tests {
+namespace simgpu::opcode_tests::matrix_memory_test {
 namespace {
 
 constexpr std::uint64_t kAll = 0xFFFFFFFF;
@@ -263,4 +263,4 @@ std::vector<std::string> matrix_instructions() {
 const TestedInstructions kTested{matrix_instructions};
 
 }  // namespace
-}  // namespace simgpu::opcode_tests
+}  // namespace simgpu::opcode_tests::matrix_memory_test

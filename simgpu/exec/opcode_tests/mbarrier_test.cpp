@@ -4,7 +4,7 @@
 #include "simgpu/exec/opcode_tests/tested_instructions.h"
 
 /// mbarrier.*, and copies that arrive at one: when phases end, and what they order.
-namespace simgpu::opcode_tests {
+namespace simgpu::opcode_tests::mbarrier_test {
 namespace {
 
 constexpr std::uint64_t kAll = 0xFFFFFFFF;
@@ -205,4 +205,4 @@ std::vector<std::string> mbarrier_instructions() {
 const TestedInstructions kTested{mbarrier_instructions};
 
 }  // namespace
-}  // namespace simgpu::opcode_tests
+}  // namespace simgpu::opcode_tests::mbarrier_test

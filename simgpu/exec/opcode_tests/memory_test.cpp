@@ -9,7 +9,7 @@
 #include "simgpu/exec/opcode_tests/tested_instructions.h"
 
 /// Loads and stores of every type in every space, against copies byte by byte.
-namespace simgpu::opcode_tests {
+namespace simgpu::opcode_tests::memory_test {
 namespace {
 
 using Bytes = std::vector<std::uint8_t>;
@@ -512,4 +512,4 @@ std::vector<std::string> memory_instructions() {
 const TestedInstructions kTested{memory_instructions};
 
 }  // namespace
-}  // namespace simgpu::opcode_tests
+}  // namespace simgpu::opcode_tests::memory_test

@@ -10,7 +10,7 @@
 
 /// mma: every shape and type. Fragments are made by the ISA's tables, element by element, and the
 /// products compared with sums in a wider type.
-namespace simgpu::opcode_tests {
+namespace simgpu::opcode_tests::mma_test {
 namespace {
 
 constexpr std::uint32_t kAll = 0xFFFFFFFFu;
@@ -494,4 +494,4 @@ std::vector<std::string> mma_instructions() {
 const TestedInstructions kTested{mma_instructions};
 
 }  // namespace
-}  // namespace simgpu::opcode_tests
+}  // namespace simgpu::opcode_tests::mma_test

@@ -6,7 +6,7 @@
 #include "simgpu/exec/opcode_tests/oracle.h"
 
 /// 8-bit floats, judged by a search through all their values; packed integers, one part at a time.
-namespace simgpu::opcode_tests {
+namespace simgpu::opcode_tests::of_narrow_forms {
 namespace {
 
 struct Fp8 {
@@ -159,4 +159,4 @@ Forms narrow_forms() {
 const FormFile kForms{"narrow", narrow_forms};
 
 }  // namespace
-}  // namespace simgpu::opcode_tests
+}  // namespace simgpu::opcode_tests::of_narrow_forms

@@ -10,12 +10,12 @@
 
 /// Every form of every opcode, run on the engine over special and random operands, against an
 /// implementation of its own.
-namespace simgpu::opcode_tests {
+namespace simgpu::opcode_tests::opcode_test {
 namespace {
 
 constexpr std::uint32_t kLanes = 1030;
 
-class Opcode : public testing::TestWithParam<std::pair<const FormFile*, std::size_t>> {
+class Opcode : public ::testing::TestWithParam<std::pair<const FormFile*, std::size_t>> {
  protected:
   struct Prepared {
     explicit Prepared(const FormFile& file) : forms(file.forms()), runner(forms) {}
@@ -124,7 +124,7 @@ std::vector<std::pair<const FormFile*, std::size_t>> numbered_forms() {
 }
 
 /// "float_add_rn_f32_7": the file's topic, the first instruction's spelling and the row's number.
-std::string test_name(const testing::TestParamInfo<Opcode::ParamType>& info) {
+std::string test_name(const ::testing::TestParamInfo<Opcode::ParamType>& info) {
   static std::map<const FormFile*, Forms> tables;
   const FormFile* file = info.param.first;
   if (tables[file].empty()) tables[file] = file->forms();
@@ -136,7 +136,7 @@ std::string test_name(const testing::TestParamInfo<Opcode::ParamType>& info) {
   return name + "_" + std::to_string(info.param.second);
 }
 
-INSTANTIATE_TEST_SUITE_P(EveryForm, Opcode, testing::ValuesIn(numbered_forms()), test_name);
+INSTANTIATE_TEST_SUITE_P(EveryForm, Opcode, ::testing::ValuesIn(numbered_forms()), test_name);
 
 }  // namespace
-}  // namespace simgpu::opcode_tests
+}  // namespace simgpu::opcode_tests::opcode_test

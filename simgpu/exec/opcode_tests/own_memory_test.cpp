@@ -6,7 +6,7 @@
 #include "simgpu/exec/opcodes/opcode.h"
 
 /// What is counted of local memory, of constants and of parameters.
-namespace simgpu::opcode_tests {
+namespace simgpu::opcode_tests::own_memory_test {
 namespace {
 
 constexpr std::uint64_t kAll = 0xffffffff;
@@ -151,4 +151,4 @@ TEST(Sequences, AreToldOfEachOpcodeThatPtxasMakesSeveralInstructionsOf) {
 }
 
 }  // namespace
-}  // namespace simgpu::opcode_tests
+}  // namespace simgpu::opcode_tests::own_memory_test

@@ -4,7 +4,7 @@
 
 /// What nvcc does not write and ptxas takes: calls that pass registers and literals, a register and
 /// a literal as one operand, vectors of 8-bit registers.
-namespace simgpu::opcode_tests {
+namespace simgpu::opcode_tests::register_operands_test {
 namespace {
 
 using Values = std::vector<std::uint64_t>;
@@ -188,4 +188,4 @@ TEST(BytesOfARegister, CostAnInstructionEachAndHalvesNothing) {
 }
 
 }  // namespace
-}  // namespace simgpu::opcode_tests
+}  // namespace simgpu::opcode_tests::register_operands_test

@@ -6,7 +6,7 @@
 #include "simgpu/exec/opcode_tests/bench.h"
 
 /// The special registers that tell threads, lanes and blocks apart.
-namespace simgpu::opcode_tests {
+namespace simgpu::opcode_tests::special_register_test {
 namespace {
 
 using Values = std::vector<std::uint64_t>;
@@ -109,4 +109,4 @@ TEST(SpecialRegisters, WithoutAValueAreRefusedForWhatTheyMean) {
 }
 
 }  // namespace
-}  // namespace simgpu::opcode_tests
+}  // namespace simgpu::opcode_tests::special_register_test

@@ -4,7 +4,7 @@
 #include "simgpu/exec/opcode_tests/tested_instructions.h"
 
 /// alloca, stacksave, stackrestore; elect; blocks that wait for each other.
-namespace simgpu::opcode_tests {
+namespace simgpu::opcode_tests::stack_test {
 namespace {
 
 constexpr std::uint64_t kAll = 0xFFFFFFFF;
@@ -139,4 +139,4 @@ std::vector<std::string> stack_instructions() {
 const TestedInstructions kTested{stack_instructions};
 
 }  // namespace
-}  // namespace simgpu::opcode_tests
+}  // namespace simgpu::opcode_tests::stack_test

@@ -8,7 +8,7 @@
 
 /// tex, suld and sust in every geometry: which element a lane reads or writes. What filters and
 /// address modes make of it is in runtime/testdata/textures.cu.
-namespace simgpu::opcode_tests {
+namespace simgpu::opcode_tests::texture_test {
 namespace {
 
 constexpr std::uint64_t kAll = 0xFFFFFFFF, kSome = 0x0F3355A1;
@@ -297,4 +297,4 @@ std::vector<std::string> texture_instructions() {
 const TestedInstructions kTested{texture_instructions};
 
 }  // namespace
-}  // namespace simgpu::opcode_tests
+}  // namespace simgpu::opcode_tests::texture_test

@@ -9,7 +9,7 @@
 #include "simgpu/exec/opcode_tests/tested_instructions.h"
 
 /// wmma: every shape, type and layout, from global and shared memory, against sums in a wider type.
-namespace simgpu::opcode_tests {
+namespace simgpu::opcode_tests::tile_test {
 namespace {
 
 using Bytes = std::vector<std::uint8_t>;
@@ -447,4 +447,4 @@ std::vector<std::string> tile_instructions() {
 const TestedInstructions kTested{tile_instructions};
 
 }  // namespace
-}  // namespace simgpu::opcode_tests
+}  // namespace simgpu::opcode_tests::tile_test

@@ -5,7 +5,7 @@
 /// Registers that nothing has written (RL0211): told of where their values are used, and not where
 /// what they hold does not matter. In each kernel the even lanes are those of %q0, and %u0 to %u3,
 /// %v0 and %v1 (64 bits), %f0 to %f3 and %n0 (predicate) are written by the body alone.
-namespace simgpu::opcode_tests {
+namespace simgpu::opcode_tests::unwritten_register_test {
 namespace {
 
 using Values = std::vector<std::uint64_t>;
@@ -178,4 +178,4 @@ TEST(UnwrittenRegister, IsNotLookedForWithoutCheckers) {
 }
 
 }  // namespace
-}  // namespace simgpu::opcode_tests
+}  // namespace simgpu::opcode_tests::unwritten_register_test

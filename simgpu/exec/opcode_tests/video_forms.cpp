@@ -8,7 +8,7 @@
 #include "simgpu/exec/opcode_tests/oracle.h"
 
 /// Video instructions and cvt.pack, as the PTX ISA's pseudocode has them, in numbers of 128 bits.
-namespace simgpu::opcode_tests {
+namespace simgpu::opcode_tests::of_video_forms {
 namespace {
 
 using Operation = std::function<Wide(Wide, Wide)>;
@@ -330,4 +330,4 @@ Forms video_forms() {
 const FormFile kForms{"video", video_forms};
 
 }  // namespace
-}  // namespace simgpu::opcode_tests
+}  // namespace simgpu::opcode_tests::of_video_forms

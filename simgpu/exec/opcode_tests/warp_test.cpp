@@ -10,7 +10,7 @@
 #include "simgpu/exec/opcode_tests/tested_instructions.h"
 
 /// Exchanges between the lanes of a warp, against loops over the lanes each one names.
-namespace simgpu::opcode_tests {
+namespace simgpu::opcode_tests::warp_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -505,4 +505,4 @@ std::vector<std::string> warp_instructions() {
 const TestedInstructions kTested{warp_instructions};
 
 }  // namespace
-}  // namespace simgpu::opcode_tests
+}  // namespace simgpu::opcode_tests::warp_test

@@ -111,7 +111,7 @@ void write_sums(const std::vector<KitFile>& files, const std::vector<std::string
 void pack(const fs::path& folder, const fs::path& archive) {
   run_tool({"tar", "--create", "--format=ustar", "--sort=name", "--owner=0", "--group=0",
             "--numeric-owner", "--mtime=@0", "--mode=u=rwX,go=rX",
-            "--use-compress-program=gzip --no-name --best", "--file=" + archive.string(),
+            "--use-compress-program=gzip --no-name", "--file=" + archive.string(),
             "--directory=" + folder.string(), kFolder});
 }
 

@@ -53,15 +53,8 @@ const HostResults::Work* HostResults::find(std::uint64_t address) const {
 }
 
 void HostResults::drop_done(const StreamOrder& order) {
-  std::deque<Work> left;
-  std::size_t given = 0;
-  for (std::size_t i = 0; i < outstanding_.size(); ++i) {
-    if (order.is_done(outstanding_[i].stamp)) continue;
-    if (i < given_) ++given;
-    left.push_back(std::move(outstanding_[i]));
-  }
-  outstanding_ = std::move(left);
-  given_ = given;
+  std::erase_if(outstanding_, [&](const Work& work) { return order.is_done(work.stamp); });
+  given_ = 0;
 }
 
 std::vector<ByteRange> stored_for_host(const std::vector<TouchedSector>& sectors,

@@ -33,7 +33,8 @@ class HostResults {
   std::vector<ByteRange> take_new();
   /// The work last issued that stores to this byte; nullptr: none that is not done.
   const Work* find(std::uint64_t address) const;
-  /// The host has waited.
+  /// The host has waited. What is not done because of that is new again: the guest has given its
+  /// pages back to the program.
   void drop_done(const StreamOrder& order);
   void forget_all() { *this = {}; }
 

@@ -21,7 +21,7 @@ inline constexpr std::uint32_t kMaxName = 4096 - 256;
 inline constexpr std::uint64_t kMaxImageBytes = 64u << 20;
 
 /// Flags of a reply to a guest.
-inline constexpr std::uint8_t kHasOutput = 1;  ///< take_output: printf output is to appear now
+inline constexpr std::uint8_t kHasOutput = 1;   ///< take_output: printf output is to appear now
 inline constexpr std::uint8_t kHasResults = 2;  ///< take_results: the host may use them too early
 
 /// Where a module's image comes from, as the guest says.

@@ -56,7 +56,7 @@ void mapped_is_read(bool wrong) {
   cudaFreeHost(data);
 }
 
-/// Asking for errors, recording an event and launching more wait for nothing.
+/// Asking for errors, recording an event and allocating wait for nothing.
 /// FAULT another_stream_is_waited_for RL0321 global-race host "uses byte 0 of"
 void another_stream_is_waited_for(bool wrong) {
   int* const data = managed();
@@ -67,7 +67,7 @@ void another_stream_is_waited_for(bool wrong) {
   cudaGetLastError();
   cudaEventRecord(event, other);
   cudaEventSynchronize(event);
-  count_up<<<1, 32, 0, stream>>>(data, 512);
+  unwritten<int>(1);
   look_at(data);
   cudaDeviceSynchronize();
   cudaEventDestroy(event);

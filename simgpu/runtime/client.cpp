@@ -89,10 +89,26 @@ bool waits_for_nothing(GuestOperation operation) {
          operation == GuestOperation::error_asked;
 }
 
-/// Whether it only puts work on a stream, so that the program has waited for nothing behind it.
-bool puts_work(GuestOperation operation) {
-  return operation == GuestOperation::launch || operation == GuestOperation::graph_launch ||
-         operation == GuestOperation::graph_continue || operation == GuestOperation::blas;
+/// Whether work may be done behind it: the program waits or asks, or the host's memory is copied.
+bool may_wait(GuestOperation operation) {
+  switch (operation) {
+    case GuestOperation::release:
+    case GuestOperation::release_pinned:
+    case GuestOperation::reset:
+    case GuestOperation::copy_to_device:
+    case GuestOperation::copy_from_device:
+    case GuestOperation::copy_more:
+    case GuestOperation::stream_synchronize:
+    case GuestOperation::stream_query:
+    case GuestOperation::event_synchronize:
+    case GuestOperation::event_query:
+    case GuestOperation::device_synchronize:
+    case GuestOperation::blas:  // a result may come back
+    case GuestOperation::host_call:
+      return true;
+    default:
+      return false;
+  }
 }
 
 /// Returns when the device has answered, or after a while. A short launch takes less time than a
@@ -238,10 +254,8 @@ void Client::let_arrive() {
 
 Reply Client::call(GuestOperation operation, std::span<const std::byte> payload,
                    std::span<const std::byte> bulk) {
-  if (!waits_for_nothing(operation)) {
-    if (!puts_work(operation)) release_results();
-    let_arrive();
-  }
+  if (may_wait(operation)) release_results();
+  if (!waits_for_nothing(operation)) let_arrive();
   if (!connected()) {
     // A loop that looks at no error would go on for ever.
     constexpr std::uint64_t kMostCallsWithoutDevice = 10'000;

@@ -18,7 +18,8 @@ bool protect(const ByteRange& range, int access) {
 void WatchedPages::watch(const std::vector<ByteRange>& pages) {
   const std::lock_guard lock(mutex_);
   for (const ByteRange& range : pages) {
-    if (protect(range, PROT_NONE)) pages_.push_back(range);
+    const bool is_listed = std::ranges::find(pages_, range) != pages_.end();
+    if (protect(range, PROT_NONE) && !is_listed) pages_.push_back(range);
   }
 }
 

@@ -152,13 +152,14 @@ bool is_left_out(const Graded& graded, const std::string& task) {
   return cannot_run(task_of(graded, task), graded.gpu);
 }
 
-/// Whether the GPU has no memory for any case that would show the mistake.
+/// Whether the GPU cannot run it, or has no memory for any case that would show it.
 bool is_left_out(const Graded& graded, const Mistake& mistake) {
   const auto shows = [&](const CaseSpec& spec) {
-    return spec.vast_gb > 0 && has_room(spec, graded.gpu.dram_bytes);
+    return spec.vast_gb >= mistake.vast_gb && has_room(spec, graded.gpu.dram_bytes);
   };
   return is_left_out(graded, mistake.task) ||
-         (mistake.vast && std::ranges::none_of(task_of(graded, mistake.task).cases, shows));
+         graded.gpu.compute_capability() < mistake.compute_capability ||
+         (mistake.vast_gb > 0 && std::ranges::none_of(task_of(graded, mistake.task).cases, shows));
 }
 
 /// Grades one task of a submission that `Submission`'s write_submission makes.

@@ -134,6 +134,20 @@ TEST_F(CourseTest, FailsForAMistakeThatDeclaresTheWrongCode) {
               HasSubstr("declares RL0413, which no diagnostic has; the first is RL0408"));
 }
 
+TEST_F(CourseTest, LeavesOutMistakesThatAGpuCannotRunOrHasNoMemoryToShow) {
+  const std::string mistake =
+      "task = \"answers\"\nfile = \"answers.toml\"\nverdict = \"wrong-answer\"\nmax_score = 0\n"
+      "code = \"RL0408\"\nstory = \"guesses\"\n";
+  const std::string edit = "[[edit]]\nfind = \"12.5\"\nreplace = \"99\"\n";
+  write("labs/part1-metrics/mistakes/later/mistake.toml",
+        mistake + "compute_capability = 80\n" + edit);
+  write("labs/part1-metrics/mistakes/vast/mistake.toml", mistake + "vast_gb = 26\n" + edit);
+  const Report report = prove({.proofs = {"mistakes"}});
+  EXPECT_TRUE(report.proved()) << failures_text(report);
+  EXPECT_THAT(matrix_text(report), HasSubstr("1 of 1 proofs hold, 3 not applicable"))
+      << "what takes 8.0 runs on the A100, and no case is vast";
+}
+
 TEST_F(CourseTest, FailsForARightSubmissionThatIsFoundWrong) {
   write("labs/part1-metrics/right/rounded/right.toml",
         "task = \"answers\"\nfile = \"answers.toml\"\nstory = \"rounds\"\nstyle = \"short\"\n");

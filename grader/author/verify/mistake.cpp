@@ -97,7 +97,8 @@ Mistake read_mistake(const KeptSubmission& kept, TableReader& reader, const Part
   mistake.says = reader.text_or("says", "");
   mistake.loses = read_loses(reader, task, mistake.verdict);
   mistake.max_score = reader.number_or("max_score", points_without(mistake.loses, task));
-  mistake.vast = reader.boolean_or("vast", false);
+  mistake.vast_gb = reader.number_or("vast_gb", 0);
+  mistake.compute_capability = static_cast<int>(reader.number_or("compute_capability", 0));
   mistake.held_out = reader.boolean_or("held_out", false);
   reader.boolean_or("thorough", false);  // for labs/CMakeLists.txt
   mistake.judged = read_judged(reader);

@@ -26,10 +26,11 @@ struct Mistake : KeptSubmission {
   std::string says;   ///< in the message of the first one; may be empty
   /// Groups of the task's cases: exactly these lose their points, and the others keep theirs.
   std::vector<std::string> loses;
-  double max_score = 0;     ///< that it may earn; where the file names none, what `loses` leaves
-  std::vector<Edit> edits;  ///< none: the file lies beside mistake.toml
-  bool vast = false;        ///< only a vast case (CaseSpec::vast_gb) shows it
-  bool held_out = false;    ///< written without knowing what recognises mistakes
+  double max_score = 0;        ///< that it may earn; where the file names none, what `loses` leaves
+  std::vector<Edit> edits;     ///< none: the file lies beside mistake.toml
+  double vast_gb = 0;          ///< only a case of so much memory (CaseSpec::vast_gb) shows it
+  int compute_capability = 0;  ///< 80: it takes a GPU of 8.0 or later
+  bool held_out = false;       ///< written without knowing what recognises mistakes
   /// What a reader of the declared diagnosis found, where its code alone would say otherwise.
   std::optional<Recognition> judged;
 };

@@ -18,24 +18,17 @@ def commands_of(text):
                 yield command
 
 
-def users_builds():
-    """Where the grader keeps what it compiles for this user, by content."""
-    cache = os.environ.get("ROOFLAB_CACHE")
-    if not cache:
-        cache = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "rooflab"
-    builds = pathlib.Path(cache) / "build"
-    builds.mkdir(parents=True, exist_ok=True)
-    return builds
-
-
 def own_cache(folder):
-    """A cache for the grader in `folder`, which remembers runs and hints by itself; what is compiled lies in the user's: other
-    tests compile the same files."""
-    builds = users_builds()
+    """A cache for the grader in `folder`, which remembers runs and hints by itself; what is compiled lies in the user's, by
+    content: other tests compile the same files."""
+    users = os.environ.get("ROOFLAB_CACHE")
+    if not users:
+        users = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "rooflab"
+    builds = pathlib.Path(users).resolve() / "build"
+    builds.mkdir(parents=True, exist_ok=True)
     cache = folder / "cache"
-    cache.mkdir(exist_ok=True)
-    if not (cache / "build").is_symlink():
-        (cache / "build").symlink_to(builds, target_is_directory=True)
+    cache.mkdir()
+    (cache / "build").symlink_to(builds, target_is_directory=True)
     return cache
 
 

@@ -4,7 +4,6 @@
 #include <ranges>
 #include <utility>
 
-#include "simgpu/device/host_traffic.h"
 #include "simgpu/exec/kept_stores.h"
 
 namespace simgpu {
@@ -45,9 +44,9 @@ std::vector<ByteRange> HostResults::take_new() {
   return pages;
 }
 
-const HostResults::Work* HostResults::find(std::uint64_t address) const {
+const HostResults::Work* HostResults::find(std::uint64_t address, const StreamOrder& order) const {
   for (const Work& work : outstanding_ | std::views::reverse) {
-    if (holds(work.stored, address)) return &work;
+    if (holds(work.stored, address) && !order.is_done(work.stamp)) return &work;
   }
   return nullptr;
 }
@@ -55,26 +54,6 @@ const HostResults::Work* HostResults::find(std::uint64_t address) const {
 void HostResults::drop_done(const StreamOrder& order) {
   std::erase_if(outstanding_, [&](const Work& work) { return order.is_done(work.stamp); });
   given_ = 0;
-}
-
-std::vector<ByteRange> stored_for_host(const std::vector<TouchedSector>& sectors,
-                                       const DeviceMemory& memory) {
-  constexpr std::size_t kMostRanges = 4096;
-  std::vector<ByteRange> ranges;
-  for (const TouchedSector& sector : sectors) {
-    const std::uint64_t begin = kDeviceBase + sector.sector * kSectorBytes;
-    if (sector.changed == 0 || !is_shared_with_host(memory, begin)) continue;
-    for (std::uint64_t byte = 0; byte < kSectorBytes; ++byte) {
-      if ((sector.changed >> byte & 1) == 0) continue;
-      const std::uint64_t address = begin + byte;
-      if (ranges.empty() || ranges.back().address + ranges.back().bytes != address) {
-        if (ranges.size() == kMostRanges) return {};
-        ranges.push_back({address, 0});
-      }
-      ++ranges.back().bytes;
-    }
-  }
-  return ranges;
 }
 
 }  // namespace simgpu

@@ -8,7 +8,6 @@
 
 #include "simgpu/byte_range.h"
 #include "simgpu/device/stream_races.h"
-#include "simgpu/memory/device_memory.h"
 
 namespace simgpu {
 
@@ -31,8 +30,8 @@ class HostResults {
   bool has_new() const { return given_ < outstanding_.size(); }
   /// The pages of that, in order; of very many the first ones.
   std::vector<ByteRange> take_new();
-  /// The work last issued that stores to this byte; nullptr: none that is not done.
-  const Work* find(std::uint64_t address) const;
+  /// The work last issued that stores to this byte and is not done; nullptr: none.
+  const Work* find(std::uint64_t address, const StreamOrder& order) const;
   /// The host has waited. What is not done because of that is new again: the guest has given its
   /// pages back to the program.
   void drop_done(const StreamOrder& order);
@@ -42,9 +41,5 @@ class HostResults {
   std::deque<Work> outstanding_;
   std::size_t given_ = 0;  ///< of the first ones
 };
-
-/// What a launch stored to memory that the host shares, in order; nothing of very many ranges.
-std::vector<ByteRange> stored_for_host(const std::vector<TouchedSector>& sectors,
-                                       const DeviceMemory& memory);
 
 }  // namespace simgpu

@@ -5,8 +5,6 @@
 #include <optional>
 #include <utility>
 
-#include "simgpu/device/host_traffic.h"
-
 namespace simgpu {
 namespace {
 
@@ -103,26 +101,6 @@ std::vector<HostSources::Change> HostSources::take_changed(const DeviceMemory& m
 void HostSources::drop_written(const Rows& rows) {
   if (!is_sensible(rows)) return;
   drop_if([&](const Read& read) { return overlap(read.rows, rows); });
-}
-
-std::vector<HostSources::Rows> shared_ranges(const std::vector<TouchedSector>& sectors,
-                                             const DeviceMemory& memory) {
-  constexpr std::size_t kMostRanges = 4096;
-  std::vector<HostSources::Rows> ranges;
-  for (const TouchedSector& sector : sectors) {
-    const std::uint64_t begin = kDeviceBase + sector.sector * kSectorBytes;
-    if (sector.read == 0 || !is_shared_with_host(memory, begin)) continue;
-    for (std::uint64_t byte = 0; byte < kSectorBytes; ++byte) {
-      if ((sector.read >> byte & 1) == 0) continue;
-      const std::uint64_t address = begin + byte;
-      if (ranges.empty() || ranges.back().address + ranges.back().width != address) {
-        if (ranges.size() == kMostRanges) return {};
-        ranges.push_back({.address = address, .pitch = 0, .width = 0, .height = 1});
-      }
-      ranges.back().pitch = ++ranges.back().width;
-    }
-  }
-  return ranges;
 }
 
 void HostSources::drop_done(const StreamOrder& order) {

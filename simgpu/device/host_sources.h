@@ -65,8 +65,4 @@ class HostSources {
   std::uint64_t kept_bytes_ = 0;
 };
 
-/// What a launch read of memory that the host shares; nothing of very many ranges.
-std::vector<HostSources::Rows> shared_ranges(const std::vector<TouchedSector>& sectors,
-                                             const DeviceMemory& memory);
-
 }  // namespace simgpu

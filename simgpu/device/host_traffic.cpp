@@ -150,6 +150,26 @@ bool is_shared_with_host(const DeviceMemory& memory, std::uint64_t address) {
   return allocation != nullptr && allocation->sharing != Sharing::none;
 }
 
+std::vector<ByteRange> ranges_shared_with_host(const std::vector<TouchedSector>& sectors,
+                                               std::uint32_t TouchedSector::*bytes,
+                                               const DeviceMemory& memory) {
+  constexpr std::size_t kMostRanges = 4096;
+  SharedSectors shared(memory);
+  std::vector<ByteRange> ranges;
+  for (const TouchedSector& sector : sectors) {
+    const std::uint64_t begin = kDeviceBase + sector.sector * kSectorBytes;
+    if (sector.*bytes == 0 || shared.of(begin) == Sharing::none) continue;
+    for (std::uint64_t left = sector.*bytes; left != 0;) {
+      const auto first = static_cast<unsigned>(std::countr_zero(left));
+      const auto count = static_cast<unsigned>(std::countr_one(left >> first));
+      append(ranges, begin + first, count);
+      left = left >> (first + count) << (first + count);
+    }
+    if (ranges.size() > kMostRanges) return {};
+  }
+  return ranges;
+}
+
 MemoryOperation copy_kind(bool to_host, bool from_host) {
   if (to_host == from_host) return MemoryOperation::copy_on_device;
   return to_host ? MemoryOperation::copy_to_host : MemoryOperation::copy_to_device;

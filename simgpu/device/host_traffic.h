@@ -43,6 +43,12 @@ bool comes_from_host(const DeviceMemory& memory, const std::vector<ByteRange>& w
 /// Whether the host can reach an allocation without a copy.
 bool is_shared_with_host(const DeviceMemory& memory, std::uint64_t address);
 
+/// The bytes of each sector of memory that the host can reach of which `bytes` tells, read or
+/// changed ones, in order; nothing of very many ranges.
+std::vector<ByteRange> ranges_shared_with_host(const std::vector<TouchedSector>& sectors,
+                                               std::uint32_t TouchedSector::*bytes,
+                                               const DeviceMemory& memory);
+
 /// What the record of a copy within the device's addresses says.
 MemoryOperation copy_kind(bool to_host, bool from_host);
 

@@ -53,6 +53,18 @@ TEST_F(HostTrafficTest, OfPinnedMemoryIsAllThatIsTouched) {
   EXPECT_EQ(traffic_of(pinned_).pinned_bytes, 8);
 }
 
+TEST_F(HostTrafficTest, BytesAreToldInOrderAndJoinedBetweenSectors) {
+  const auto sector = [](std::uint64_t address, std::uint32_t read) {
+    return TouchedSector{.sector = (address - kDeviceBase) / kSectorBytes, .read = read};
+  };
+  const std::vector<TouchedSector> sectors{sector(device_, ~0U), sector(managed_, 0xF000'000FU),
+                                           sector(managed_ + 32, ~0U), sector(managed_ + 64, 3),
+                                           sector(managed_ + 96, 0)};
+  EXPECT_THAT(ranges_shared_with_host(sectors, &TouchedSector::read, memory_),
+              ElementsAre(ByteRange{managed_, 4}, ByteRange{managed_ + 28, 38}));
+  EXPECT_THAT(ranges_shared_with_host(sectors, &TouchedSector::changed, memory_), ElementsAre());
+}
+
 TEST_F(HostTrafficTest, OfManagedMemoryIsReadWhatTheHostHasWritten) {
   EXPECT_EQ(traffic_of(managed_).read_bytes, 0) << "nobody has written it";
   EXPECT_EQ(traffic_of(managed_).managed_bytes, 8);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "simgpu/device/host_traffic.h"
 #include "simgpu/device/kernel_names.h"
 #include "simgpu/exec/kept_stores.h"
 
@@ -138,15 +139,14 @@ void Streams::note_host_side(const HostSources::Rows& rows, bool is_read_later, 
 void Streams::note_host_memory(const std::string& kernel, bool signals,
                                const std::vector<TouchedSector>& sectors) {
   if (!options_.checkers || options_.sampled || !memory_.shares_memory()) return;
-  for (const HostSources::Rows& rows : shared_ranges(sectors, memory_)) {
-    keep_source(rows, "kernel " + kernel);
+  const std::string by = "kernel " + kernel;
+  for (const ByteRange& read : ranges_shared_with_host(sectors, &TouchedSector::read, memory_)) {
+    keep_source({.address = read.address, .pitch = read.bytes, .width = read.bytes, .height = 1},
+                by);
   }
-  if (!signals) note_results("kernel " + kernel, stored_for_host(sectors, memory_));
-}
-
-void Streams::note_results(const std::string& by, std::vector<ByteRange> stored) {
+  if (signals) return;
   const StreamOrder::Stamp stamp = timeline_.last_stamp();
-  host_results_.add({.stored = std::move(stored),
+  host_results_.add({.stored = ranges_shared_with_host(sectors, &TouchedSector::changed, memory_),
                      .by = by,
                      .stamp = stamp,
                      .stream_number = timeline_.stream_number(stamp.stream),
@@ -154,7 +154,7 @@ void Streams::note_results(const std::string& by, std::vector<ByteRange> stored)
 }
 
 void Streams::report_used_result(std::uint64_t address) {
-  const HostResults::Work* const work = host_results_.find(address);
+  const HostResults::Work* const work = host_results_.find(address, timeline_.order());
   if (work == nullptr) return;
   const Allocation* const allocation = memory_.find(address);
   log_.add(Finding{

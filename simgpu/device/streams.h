@@ -85,8 +85,6 @@ class Streams {
   /// @param signals the kernel may tell the host what is there (KernelInfo::signals_host)
   void note_host_memory(const std::string& kernel, bool signals,
                         const std::vector<TouchedSector>& sectors);
-  /// What work that was issued last stores to memory that the host shares.
-  void note_results(const std::string& by, std::vector<ByteRange> stored);
   /// Results for the host of which the guest has not been told.
   bool has_new_results() const { return host_results_.has_new(); }
   std::vector<ByteRange> take_new_results() { return host_results_.take_new(); }

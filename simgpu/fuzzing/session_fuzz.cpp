@@ -228,6 +228,7 @@ class Session {
         return writer.put(size());
       case GuestOperation::release:
       case GuestOperation::host_dereference:
+      case GuestOperation::result_used:
       case GuestOperation::release_pinned:
         return writer.put(address());
       case GuestOperation::allocate_shared:

@@ -157,15 +157,16 @@ void Streams::report_used_result(std::uint64_t address) {
   const HostResults::Work* const work = host_results_.find(address, timeline_.order());
   if (work == nullptr) return;
   const Allocation* const allocation = memory_.find(address);
+  if (allocation == nullptr) return;
   log_.add(Finding{
       .code = "RL0321",
       .where = log_.host_site("the host uses it here"),
       .other = work->where,
-      .message = fmt::format("the host uses byte {} of {} while {}, which stores to it, may still "
-                             "be under way on {}: nothing has waited for that",
-                             allocation == nullptr ? 0 : address - allocation->base,
-                             allocation == nullptr ? "memory" : allocation->label, work->by,
-                             stream_in_words(work->stream_number))});
+      .message = fmt::format("the host uses byte {} of an allocation of {} bytes ({}) while {}, "
+                             "which stores to it, may still be under way on {}: nothing has waited "
+                             "for that",
+                             address - allocation->base, allocation->bytes, allocation->label,
+                             work->by, stream_in_words(work->stream_number))});
 }
 
 /// @param by the work that was issued last

@@ -126,9 +126,11 @@ std::string Code::spelling(std::size_t first, std::size_t last) const {
 
 void Code::find_partners() {
   partners_.assign(tokens_.size(), tokens_.size());
+  around_ = partners_;
   std::vector<std::size_t> open;
   for (std::size_t i = 0; i < tokens_.size(); ++i) {
     const std::string& text = tokens_[i].text;
+    if (!open.empty()) around_[i] = open.back();
     if (text == "(" || text == "[" || text == "{") {
       open.push_back(i);
       depth_ = std::max(depth_, open.size());

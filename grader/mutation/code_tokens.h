@@ -41,6 +41,9 @@ class Code {
   std::size_t partner(std::size_t index) const {
     return index < size() ? partners_[index] : size();
   }
+  /// The innermost parenthesis, bracket or brace that opens before a token and closes behind it;
+  /// size() where there is none. Of one that closes, the one that opens it.
+  std::size_t around(std::size_t index) const { return index < size() ? around_[index] : size(); }
   /// 1-based
   std::uint32_t column(std::size_t index) const;
   /// Tokens from `first` to before `last`, with a blank between them where the source has some.
@@ -55,7 +58,7 @@ class Code {
 
   std::string text_;
   std::vector<CodeToken> tokens_;
-  std::vector<std::size_t> partners_;
+  std::vector<std::size_t> partners_, around_;
   std::size_t depth_ = 0;
   bool renumbers_lines_ = false;
 };

@@ -60,6 +60,8 @@ std::string change_of(const Mutant& mutant, double value) {
       return change_of_arithmetic(mutant);
     case MutantKind::grid_step:
       return fmt::format("with `{}` behind the step `{}`", after, before);
+    case MutantKind::bound:
+      return "with " + after;
     case MutantKind::scale:
       return fmt::format("with `{}` behind {}", after, subject);
     case MutantKind::function:
@@ -119,6 +121,8 @@ std::string question_of(MutantKind kind) {
       return "work out this line by hand for the smallest problem, and compare with the formula";
     case MutantKind::reset:
       return "ask what each turn of this loop computes anew, and what goes on from the turn before";
+    case MutantKind::bound:
+      return "ask which threads get here, and whether there is an element for each of them";
     case MutantKind::condition:
     case MutantKind::conjunct:
       return "say in words for which threads or elements this has to hold";

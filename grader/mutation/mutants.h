@@ -21,6 +21,7 @@ enum class MutantKind : std::uint8_t {
   argument,    ///< an operand behind a call that goes into it, or out of it
   arithmetic,  ///< another operator, or an operand left out
   update,      ///< `=` for `+=`
+  bound,       ///< a bound that an access lacks
   scale,       ///< a factor, a divisor or a summand more, or a rest
   function,    ///< fminf for fmaxf
   condition,   ///< a condition that holds always, never, or the other way round

@@ -163,6 +163,62 @@ TEST(Mutants, AConstantOfFloatingPointIsANumber) {
   EXPECT_THAT(changes_in(in_function("const int c = 5; float x[c];")), Not(Contains("5 to 1")));
 }
 
+std::string in_kernel(const std::string& body) {
+  return "__global__ void f(const float* in, float* out, int rows, int columns) {\n" + body + "\n}";
+}
+
+TEST(Mutants, AnAccessMayLackABound) {
+  const auto changes = changes_in(in_kernel("int r = g(), c = g();\nout[r * columns + c] = 1.0f;"));
+  EXPECT_THAT(changes, Contains(HasSubstr("to `if (r < rows)` before it")));
+  EXPECT_THAT(changes, Contains(HasSubstr("to `if (c < columns)` before it")));
+}
+
+TEST(Mutants, AValueThatIsReadMayLackABound) {
+  const auto changes = changes_in(in_kernel("int i = g();\nfloat left = in[i - 1];"));
+  EXPECT_THAT(changes, Contains("in[i - 1] to 0 in its place unless `i - 1 >= 0`"));
+  EXPECT_THAT(changes, Contains("in[i - 1] to 0 in its place unless `i < columns`"));
+}
+
+TEST(Mutants, TheTailOfAnIndexMayNeedTheBound) {
+  const auto changes =
+      changes_in(in_kernel("int r = g(), lane = g();\nfor (int t = 0; t < rows; ++t)\n"
+                           "out[t] = in[r * columns + t * 32 + lane];"));
+  EXPECT_THAT(changes, Contains(HasSubstr("unless `t * 32 + lane < columns`")));
+}
+
+TEST(Mutants, AnIndexThatAConditionComparesNeedsNoBound) {
+  for (const std::string compared :
+       {"if (r < rows) out[r] = 1.0f;", "if (r >= rows) return;\nout[r] = 1.0f;",
+        "for (r = 0; r < rows; ++r) out[r] = 1.0f;",
+        "if ((c < 3) && (r < rows)) { out[r] = 1; }"}) {
+    EXPECT_THAT(changes_in(in_kernel("int r = g(), c = g();\n" + compared)),
+                Not(Contains(HasSubstr("if (r < "))))
+        << compared;
+  }
+  EXPECT_THAT(changes_in(in_kernel("int r = g();\nif (r < 3) g();\nout[r] = 1.0f;")),
+              Contains(HasSubstr("to `if (r < rows)` before it")));
+}
+
+TEST(Mutants, AConditionMayLackTheOtherIndexOfWhatItGuards) {
+  EXPECT_THAT(changes_in(in_kernel(
+                  "int r = g(), c = g();\nif (c < columns) { g(); out[r * columns + c] = 1; }")),
+              Contains("c < columns to `&& r < rows` in the condition"));
+}
+
+TEST(Mutants, AKernelMayHaveToReturnBehindItsIndex) {
+  const std::string index = "int i = blockIdx.x * blockDim.x + threadIdx.x;\n";
+  const std::string change = "i to `if (i >= rows) return;` behind its declaration";
+  EXPECT_THAT(changes_in(in_kernel(index)), Contains(change));
+  EXPECT_THAT(changes_in(in_kernel("{ " + index + " }")), Not(Contains(change))) << "in a turn";
+  EXPECT_THAT(changes_in("float f(int rows) { " + index + "return 1.0f; }"), Not(Contains(change)))
+      << "no kernel";
+}
+
+TEST(Mutants, ArraysOfABlockGetNoBounds) {
+  EXPECT_THAT(changes_in(in_kernel("__shared__ float tile[32];\nint i = g();\ntile[i] = 1.0f;")),
+              Not(Contains(HasSubstr("if (i < "))));
+}
+
 TEST(Mutants, TwoNamesOfAStatementAreExchangedEverywhere) {
   EXPECT_THAT(changes_in("void f(int rows, int columns) { g(h(rows, 8), h(columns, 8), rows); }"),
               Contains("rows` and `columns to columns` and `rows"));

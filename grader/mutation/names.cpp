@@ -276,17 +276,11 @@ bool ExpressionMutator::passes_by_value(std::size_t index, std::size_t first,
   const CodeToken& next = code_.at(behind);
   const bool is_argument = (before.is("(") || before.is(",")) && (next.is(")") || next.is(","));
   if (!is_argument) return true;
-  int depth = 0;
-  for (std::size_t i = index; i-- > first;) {
-    if (code_.is(i, ")") || code_.is(i, "]") || code_.is(i, "}")) ++depth;
-    if (code_.is(i, "[") || code_.is(i, "{")) --depth;
-    if (code_.is(i, ";")) return true;
-    if (!code_.is(i, "(") || depth-- > 0) continue;
-    if (i == 0) return true;
-    const CodeToken& function = code_.at(i - 1);
-    return !function.is_word() || !changing_functions_.contains(function.text);
-  }
-  return true;
+  std::size_t open = code_.around(index);
+  while (open < code_.size() && !code_.is(open, "(")) open = code_.around(open);
+  if (open >= code_.size() || open < std::max(first, std::size_t{1})) return true;
+  const CodeToken& function = code_.at(open - 1);
+  return !function.is_word() || !changing_functions_.contains(function.text);
 }
 
 /// The file's functions that may change what they are given.

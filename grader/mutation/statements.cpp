@@ -26,6 +26,10 @@ constexpr std::array<std::string_view, 12> kNoType{"return",   "else",    "goto"
                                                    "new",      "delete",  "throw", "break",
                                                    "continue", "default", "if",    "do"};
 
+constexpr std::array<std::string_view, 3> kBetweenFunctions{";", "{", "}"};
+/// Words that end a turn of what is around them.
+constexpr std::array<std::string_view, 3> kLeaves{"return", "continue", "break"};
+
 /// Of types such as "long long int".
 constexpr std::array<std::string_view, 5> kOfSeveralWords{"long", "short", "int", "char", "double"};
 
@@ -55,7 +59,8 @@ StatementMutator::StatementMutator(const Code& code, const std::vector<std::uint
       edits_(code),
       mutants_(code),
       types_(code),
-      expressions_(code, edits_, mutants_, scopes_) {}
+      expressions_(code, edits_, mutants_, scopes_),
+      bounds_(code, edits_, mutants_, scopes_) {}
 
 MutableSource StatementMutator::run() {
   top_level(0, code_.size());
@@ -90,10 +95,15 @@ std::optional<std::size_t> StatementMutator::body_of_function(std::size_t open) 
 }
 
 void StatementMutator::function(std::size_t parameters, std::size_t body) {
+  is_kernel_ = false;
+  for (std::size_t i = parameters; i-- > 0 && !is_one_of(code_.at(i), kBetweenFunctions);) {
+    is_kernel_ = is_kernel_ || code_.is(i, "__global__");
+  }
   scopes_.open();
   declare_parameters(parameters);
   expressions_.note_members(body, code_.partner(body));
   expressions_.note_factors(body, code_.partner(body));
+  bounds_.note_extents(body, code_.partner(body));
   block(body);
   scopes_.close();
 }
@@ -122,12 +132,14 @@ void StatementMutator::declare_parameters(std::size_t open) {
 void StatementMutator::block(std::size_t open) {
   const std::size_t close = code_.partner(open);
   scopes_.open();
+  const std::size_t bounded = bounds_.mark();
   std::vector<Statement> statements;
   for (std::size_t i = open + 1; i < close;) {
     statements.push_back(statement(i, close));
     i = std::max(statements.back().behind, i + 1);
   }
   exchange_neighbours(statements);
+  bounds_.forget(bounded);
   scopes_.close();
 }
 
@@ -204,10 +216,27 @@ StatementMutator::Statement StatementMutator::statement_at(std::size_t first, st
     return whole;
   }
   if (token.is(";") || is_one_of(token, kNoType)) return whole;
-  if (declaration(first, end)) return whole;
+  if (declaration(first, end)) {
+    bound_declared(first, end);
+    return whole;
+  }
   const bool may_declare = token.is_word() && code_.at(first + 1).is_word();
   if (may_declare) return whole;
   return expression(first, end);
+}
+
+/// Indices of a kernel's threads may need a bound right where they are declared.
+void StatementMutator::bound_declared(std::size_t first, std::size_t end) {
+  if (!is_kernel_ || depth_ != 1) return;
+  for (std::size_t i = first; i + 1 < end; ++i) {
+    const Variable* const variable = scopes_.find(code_.at(i).text);
+    if (!code_.is(i + 1, "=") || variable == nullptr || !is_whole_number(variable->type)) continue;
+    bool is_of_thread = false;
+    for (std::size_t k = i + 2; k < end && !code_.is(k, "="); ++k) {
+      is_of_thread = is_of_thread || code_.is(k, "threadIdx") || code_.is(k, "blockIdx");
+    }
+    if (is_of_thread) bounds_.behind_declaration(i, end);
+  }
 }
 
 /// if, while and switch.
@@ -216,12 +245,17 @@ std::size_t StatementMutator::branch(std::size_t first, std::size_t last) {
   const bool is_constant = code_.is(first + 1, "constexpr");
   const std::size_t open = first + (is_constant ? 2 : 1);
   if (!code_.is(open, "(")) return end_of_statement(first, last) + 1;
-  const std::size_t close = code_.partner(open);
+  const std::size_t close = code_.partner(open), body = close + 1;
+  const std::size_t compared = bounds_.mark();
+  bounds_.note_condition(open + 1, close);
   if (!is_constant && close > open + 1 && !is_left_alone(open, close) &&
       end_of_statement(open + 1, close) == close && !code_.is(first, "switch")) {
     expressions_.mutate(open + 1, close);
     expressions_.mutate_conjuncts(open + 1, close);
     if (code_.is(first, "if")) {
+      if (code_.is(body, "{")) {
+        bounds_.in_condition(open + 1, close, body, code_.partner(body));
+      }
       const std::string written = code_.spelling(open + 1, close);
       const int number = mutants_.add_alone(MutantKind::condition, open + 1, written, "true");
       mutants_.add(MutantKind::condition, open + 1, written, "false");
@@ -230,51 +264,13 @@ std::size_t StatementMutator::branch(std::size_t first, std::size_t last) {
                   fmt::format("rooflab_variants::condition({}, static_cast<bool>(", number), "))");
     }
   }
-  std::size_t behind = statement(close + 1, last).behind;
+  std::size_t behind = statement(body, last).behind;
+  const bool leaves = is_one_of(code_.at(code_.is(body, "{") ? body + 1 : body), kLeaves);
+  if (!leaves) bounds_.forget(compared);
   if (code_.is(first, "if") && code_.is(behind, "else")) {
     behind = statement(behind + 1, last).behind;
   }
   return behind;
-}
-
-std::size_t StatementMutator::loop(std::size_t first, std::size_t last) {
-  const std::size_t open = first + 1;
-  if (!code_.is(open, "(")) return end_of_statement(first, last) + 1;
-  const std::size_t body = code_.partner(open) + 1;
-  reset_in_turns(first, body);
-  scopes_.open();
-  loop_header(open);
-  const std::size_t behind = statement(body, last).behind;
-  scopes_.close();
-  return behind;
-}
-
-/// What variables of the function begin with they may have to begin with in each turn of a loop
-/// around another loop, which adds up what the turn needs.
-void StatementMutator::reset_in_turns(std::size_t keyword, std::size_t body) {
-  if (!code_.is(body, "{") || is_left_alone(keyword, body + 1)) return;
-  constexpr std::size_t kMost = 6;
-  const std::size_t end = code_.partner(body);
-  bool has_loop = false;
-  for (std::size_t i = body; i < end; ++i) has_loop = has_loop || code_.is(i, "for");
-  if (!has_loop) return;
-  std::size_t resets = 0;
-  for (const Variable& variable : scopes_.all()) {
-    bool is_used = false;
-    for (std::size_t i = body; i < end && !is_used; ++i) {
-      is_used = code_.is(i, variable.name) && !code_.is(i - 1, ".");
-    }
-    const bool is_hidden = scopes_.find(variable.name) != &variable;
-    if (variable.initial.empty() || !is_used || is_hidden || resets == kMost) continue;
-    ++resets;
-    const int number =
-        mutants_.add_alone(MutantKind::reset, keyword, variable.name, variable.initial);
-    const bool is_number = variable.initial.front() != '{';
-    edits_.put_behind(
-        body, is_number ? fmt::format(" rooflab_variants::reset({}, {}, {});", number,
-                                      variable.name, variable.initial)
-                        : fmt::format(" rooflab_variants::renew({}, {});", number, variable.name));
-  }
 }
 
 /// @param first the token behind a variable's name and dimensions
@@ -298,23 +294,6 @@ std::string StatementMutator::initial_value(const Code& code, std::size_t first,
     if (has_braces ? !is_zero && !is_brace : !is_number) return "";
   }
   return has_braces ? "{}" : code.spelling(first, last);
-}
-
-void StatementMutator::loop_header(std::size_t open) {
-  const std::size_t close = code_.partner(open);
-  const std::size_t start = end_of_statement(open + 1, close);
-  if (start >= close || is_left_alone(open, close)) return;  // over a range
-  const std::size_t condition = end_of_statement(start + 1, close);
-  if (!declaration(open + 1, start)) expressions_.mutate(open + 1, start);
-  expressions_.mutate(start + 1, condition);
-  expressions_.mutate_conjuncts(start + 1, condition);
-  if (condition >= close) return;
-  expressions_.mutate(condition + 1, close);
-  const std::size_t step = condition + 3;
-  if (!code_.is(condition + 2, "+=") || step >= close || code_.is(step + 1, ",")) return;
-  const std::string written = code_.spelling(step, close);
-  const int number = mutants_.add_alone(MutantKind::grid_step, step, written, "* gridDim.x");
-  edits_.wrap(step, close - 1, fmt::format("rooflab_variants::of_grid({}, ", number), ")");
 }
 
 /// A declaration of variables, which are known from then on. False where it is none.
@@ -390,6 +369,7 @@ void StatementMutator::declarators(std::size_t name, std::size_t end, const std:
       const bool is_real = type == "float" || type == "double";
       const bool is_mutated =
           initialiser(code_.is(i, "=") ? i + 1 : i, next, is_constant && !is_real);
+      if (is_mutated && code_.is(i, "=")) bounds_.around_value(i + 1, next);
       const bool is_count = type != "auto" && is_whole_number(type);
       if (is_mutated && is_count && code_.is(i, "=")) {
         expressions_.mutate_scale(i + 1, next, true);
@@ -435,7 +415,10 @@ StatementMutator::Statement StatementMutator::expression(std::size_t first, std:
   const int number = mutants_.add_alone(
       MutantKind::left_out, first,
       written.size() > kLongest ? written.substr(0, kLongest) + "…" : written, "");
-  edits_.wrap(first, end, fmt::format("{{ if (!rooflab_variants::is({})) ", number), " }");
+  edits_.wrap(first, end,
+              fmt::format("{{ if (!rooflab_variants::is({}){}) ", number,
+                          bounds_.before_statement(first, end)),
+              " }");
   return {first, end + 1, true};
 }
 
@@ -456,6 +439,7 @@ void StatementMutator::update(std::size_t first, std::size_t end) {
     expressions_.mutate_conjuncts(i + 1, end);
     const bool is_result =
         code_.is(i - 1, "]") || (i > first + 1 && (code_.is(i - 2, ".") || code_.is(i - 2, "->")));
+    if (sign == "=") bounds_.around_value(i + 1, end);
     if (sign == "=" && is_result) expressions_.mutate_scale(i + 1, end);
     const int number = mutants_.begin_place();
     for (const std::string_view other : others_than(sign)) {

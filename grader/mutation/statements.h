@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "grader/mutation/bounds.h"
 #include "grader/mutation/code_tokens.h"
 #include "grader/mutation/edits.h"
 #include "grader/mutation/expressions.h"
@@ -39,6 +40,7 @@ class StatementMutator {
   Statement statement(std::size_t first, std::size_t last);
   Statement statement_at(std::size_t first, std::size_t last);
   std::size_t branch(std::size_t first, std::size_t last);
+  void bound_declared(std::size_t first, std::size_t end);
   std::size_t loop(std::size_t first, std::size_t last);
   void loop_header(std::size_t open);
   void reset_in_turns(std::size_t keyword, std::size_t body);
@@ -63,6 +65,8 @@ class StatementMutator {
   const TypeNames types_;
   std::size_t depth_ = 0;  ///< of statements in each other
   ExpressionMutator expressions_;
+  BoundMutator bounds_;
+  bool is_kernel_ = false;                                  ///< the function
   std::vector<std::pair<std::size_t, std::string>> moved_;  ///< what goes before a token
 };
 

@@ -288,6 +288,27 @@ template <class A, class B> ROOFLAB_BOTH void reset(int number, A& a, B b) {
     if (is(number)) a = static_cast<A>(b);
   }
 }
+/// Whether an index is within the bound that is chosen: pairs of an index and what is larger.
+ROOFLAB_BOTH bool within_by(int, int) { return true; }
+template <class A, class B, class... More> ROOFLAB_BOTH bool within_by(int chosen, int index, A a, B b, More... more) {
+  if constexpr (std::is_integral_v<A> && std::is_integral_v<B>) {
+    if (chosen == index) return static_cast<long long>(a) < static_cast<long long>(b);
+  }
+  return within_by(chosen, index + 1, more...);
+}
+template <class... Pairs> ROOFLAB_BOTH bool within(int first, Pairs... pairs) {
+  return within_by(at(first), 1, pairs...);
+}
+/// Less than 0 where an index is not.
+template <class A> ROOFLAB_BOTH long long below(A index) { return -1 - static_cast<long long>(index); }
+/// A value, or nothing where it would be out of bounds.
+template <class Read> ROOFLAB_BOTH auto bounded(Read read, bool is_within) {
+  using A = decltype(read());
+  if constexpr (requires { A{}; }) {
+    if (!is_within) return A{};
+  }
+  return read();
+}
 /// The step of a loop, for one block or for all of the grid.
 template <class A> ROOFLAB_BOTH A of_grid(int number, A step) {
 #ifdef __CUDA_ARCH__

@@ -18,12 +18,13 @@ bool is_one_of(const CodeToken& token, const std::array<std::string_view, count>
 }
 
 constexpr std::array<std::string_view, 4> kOrders{"<", "<=", ">", ">="};
-constexpr std::array<std::string_view, 10> kBetweenCompared{
-    "<", "<=", ">", ">=", "==", "!=", "&&", "||", "!", "?"};
+constexpr std::array<std::string_view, 12> kBetweenCompared{
+    "<", "<=", ">", ">=", "==", "!=", "&&", "||", "!", "?", "=", ","};
 
 bool is_sum_sign(const CodeToken& token) { return token.is("+") || token.is("-"); }
 
-void add_new(std::vector<std::string>& all, std::string one) {
+template <class T>
+void add_new(std::vector<T>& all, T one) {
   if (std::ranges::find(all, one) == all.end()) all.push_back(std::move(one));
 }
 
@@ -40,9 +41,12 @@ std::string BoundMutator::Bound::fails() const {
 void BoundMutator::note_extents(std::size_t first, std::size_t last) {
   compared_.clear();
   differences_.clear();
+  const std::vector<std::string> parameters = scopes_.numbers(true);
+  unused_ = {parameters.begin(), parameters.end()};
   std::vector<std::string> limits, factors;
   for (std::size_t i = first; i + 1 < last; ++i) {
     const CodeToken& token = code_.at(i);
+    unused_.erase(token.text);
     const bool is_declared = token.is_word() && code_.is(i + 1, "=");
     for (std::size_t k = i + 2; is_declared && k < last && !code_.is(k, ";"); ++k) {
       if (code_.is(k, "-")) differences_.insert(token.text);
@@ -60,7 +64,7 @@ void BoundMutator::note_extents(std::size_t first, std::size_t last) {
   }
   extents_ = std::move(limits);
   for (std::string& factor : factors) add_new(extents_, std::move(factor));
-  for (const std::string& parameter : scopes_.numbers(true)) add_new(extents_, parameter);
+  for (const std::string& parameter : parameters) add_new(extents_, parameter);
 }
 
 void BoundMutator::note_condition(std::size_t first, std::size_t last) {
@@ -103,40 +107,41 @@ bool BoundMutator::is_plain(std::size_t first, std::size_t last) const {
   return first < last;
 }
 
-/// What may need a bound in a subscript: its names, what stands in parentheses, what follows the
-/// first product, and all of it.
+BoundMutator::Index BoundMutator::index_at(std::size_t first, std::size_t last) const {
+  std::string spelling = code_.spelling(first, last);
+  const bool is_compared = std::ranges::find(compared_, spelling) != compared_.end();
+  return {std::move(spelling), is_compared};
+}
+
+/// What may need a bound in a subscript, the likeliest first: what stands in parentheses, what
+/// follows the first product, its names, and all of it.
 void BoundMutator::indices_of(std::size_t first, std::size_t last,
-                              std::vector<std::string>& found) const {
-  const auto is_compared = [this](const std::string& spelling) {
-    return std::ranges::find(compared_, spelling) != compared_.end();
-  };
-  std::vector<std::string> sums;
+                              std::vector<Index>& found) const {
+  std::vector<Index> names;
   const auto add_sum = [&](std::size_t from, std::size_t to) {
     bool is_sum = false;
     for (std::size_t i = from + 1; i < to; ++i) is_sum = is_sum || is_sum_sign(code_.at(i));
-    const std::string spelling = code_.spelling(from, to);
-    if (is_sum && is_plain(from, to) && !is_compared(spelling)) add_new(sums, spelling);
+    if (is_sum && is_plain(from, to)) add_new(found, index_at(from, to));
   };
   bool has_product = false;
   std::size_t tail = last;
   for (std::size_t i = first; i < last; ++i) {
     const CodeToken& token = code_.at(i);
     if (is_index(i)) {
-      const std::string spelling = code_.spelling(i, is_axis_object(token.text) ? i + 3 : i + 1);
-      if (!is_compared(spelling)) add_new(found, spelling);
+      add_new(names, index_at(i, is_axis_object(token.text) ? i + 3 : i + 1));
     }
     if (token.is("(") && code_.partner(i) < last) add_sum(i + 1, code_.partner(i));
     has_product = has_product || token.is("*");
     if (token.is("+") && has_product && tail == last) tail = i + 1;
   }
   if (tail < last) add_sum(tail, last);
+  for (Index& name : names) add_new(found, std::move(name));
   add_sum(first, last);
-  for (std::string& sum : sums) add_new(found, std::move(sum));
 }
 
 /// Of all subscripts there; arrays of a block or a thread are as large as they are written.
-std::vector<std::string> BoundMutator::indices(std::size_t first, std::size_t last) const {
-  std::vector<std::string> found;
+std::vector<BoundMutator::Index> BoundMutator::indices(std::size_t first, std::size_t last) const {
+  std::vector<Index> found;
   for (std::size_t i = first + 1; i < last; ++i) {
     const CodeToken& array = code_.at(i - 1);
     if (!code_.is(i, "[") || !(array.is_word() || array.is(")"))) continue;
@@ -165,18 +170,25 @@ bool BoundMutator::may_be_negative(const std::string& index) const {
   return index.find('-') != std::string::npos || differences_.contains(index);
 }
 
-std::vector<BoundMutator::Bound> BoundMutator::bounds_of(
-    const std::vector<std::string>& indices) const {
-  constexpr std::size_t kMostIndices = 4;
+std::vector<BoundMutator::Bound> BoundMutator::bounds_of(const std::vector<Index>& indices) const {
   const std::vector<std::string> extents = extents_at_hand();
   std::vector<Bound> bounds;
-  for (const std::string& index : indices | std::views::take(kMostIndices)) {
-    if (may_be_negative(index)) bounds.push_back({index, "0", true});
+  std::vector<Index> likely;
+  std::size_t open = 0;
+  constexpr std::size_t kMostIndices = 5;
+  for (const Index& index : indices) {
+    if (!index.is_compared && open++ == kMostIndices) break;
+    likely.push_back(index);
+  }
+  for (const Index& index : likely) {
+    const bool may = !index.is_compared && may_be_negative(index.spelling);
+    if (may) bounds.push_back({index.spelling, "0", true});
   }
   // The first extents are the likeliest, of each index.
   for (const std::string& extent : extents) {
-    for (const std::string& index : indices | std::views::take(kMostIndices)) {
-      if (index != extent && bounds.size() < MutantList::kMostOfAPlace) {
+    for (const auto& [index, is_compared] : likely) {
+      const bool may = !is_compared || unused_.contains(extent);
+      if (may && index != extent && bounds.size() < MutantList::kMostOfAPlace) {
         bounds.push_back({index, extent, false});
       }
     }
@@ -213,8 +225,8 @@ void BoundMutator::around_value(std::size_t first, std::size_t last) {
   if (bounds.empty()) return;
   const std::string within =
       add(bounds, first, code_.spelling(first, last), "0 in its place unless `{}`");
-  edits_.wrap(first, last - 1, "rooflab_variants::bounded([&] { return ",
-              fmt::format("; }}, {})", within));
+  edits_.wrap(first, last - 1, fmt::format("({} ? rooflab_variants::same(", within),
+              ") : rooflab_variants::Nothing())");
 }
 
 void BoundMutator::in_condition(std::size_t first, std::size_t last, std::size_t body,
@@ -227,7 +239,7 @@ void BoundMutator::in_condition(std::size_t first, std::size_t last, std::size_t
 }
 
 void BoundMutator::behind_declaration(std::size_t name, std::size_t end) {
-  const std::vector<Bound> bounds = bounds_of({code_.at(name).text});
+  const std::vector<Bound> bounds = bounds_of({{code_.at(name).text}});
   if (bounds.empty()) return;
   edits_.put_behind(
       end, fmt::format(" if (!{}) return;", add(bounds, name, code_.at(name).text,

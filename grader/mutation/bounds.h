@@ -13,7 +13,8 @@
 namespace rooflab::mutation {
 
 /// Adds bounds that accesses may lack: `row < rows` for `in[row * columns + column]`. A bound is
-/// tried only where no condition around the access compares the index already.
+/// tried only where no condition around the access compares the index already, or where it is a
+/// parameter that the function does not use.
 class BoundMutator {
  public:
   BoundMutator(const Code& code, Edits& edits, MutantList& mutants, const Scopes& scopes)
@@ -46,13 +47,20 @@ class BoundMutator {
     std::string holds() const, fails() const;
   };
 
-  std::vector<std::string> indices(std::size_t first, std::size_t last) const;
-  void indices_of(std::size_t first, std::size_t last, std::vector<std::string>& found) const;
+  struct Index {
+    std::string spelling;
+    bool is_compared = false;  ///< by a condition around it
+    bool operator==(const Index&) const = default;
+  };
+
+  std::vector<Index> indices(std::size_t first, std::size_t last) const;
+  void indices_of(std::size_t first, std::size_t last, std::vector<Index>& found) const;
+  Index index_at(std::size_t first, std::size_t last) const;
   bool is_plain(std::size_t first, std::size_t last) const;
   bool is_index(std::size_t token) const;
   bool may_be_negative(const std::string& index) const;
   std::vector<std::string> extents_at_hand() const;
-  std::vector<Bound> bounds_of(const std::vector<std::string>& indices) const;
+  std::vector<Bound> bounds_of(const std::vector<Index>& indices) const;
   /// Gives them numbers. @param words of what is done, with {} for what holds or fails
   /// @return a call that tells whether the bound that is chosen holds
   std::string add(const std::vector<Bound>& bounds, std::size_t place, const std::string& before,
@@ -63,6 +71,7 @@ class BoundMutator {
   MutantList& mutants_;
   const Scopes& scopes_;
   std::vector<std::string> extents_;   ///< of the function, those that are compared with first
+  std::set<std::string> unused_;       ///< of its parameters, whole numbers that it does not name
   std::vector<std::string> compared_;  ///< by conditions around, as they are spelled
   std::set<std::string> differences_;  ///< names that are declared with a difference
 };

@@ -189,14 +189,21 @@ TEST(Mutants, TheTailOfAnIndexMayNeedTheBound) {
 TEST(Mutants, AnIndexThatAConditionComparesNeedsNoBound) {
   for (const std::string compared :
        {"if (r < rows) out[r] = 1.0f;", "if (r >= rows) return;\nout[r] = 1.0f;",
-        "for (r = 0; r < rows; ++r) out[r] = 1.0f;",
+        "for (r = 0; r < rows; ++r) out[r] = 1.0f;", "const bool is = r < rows; out[r] = 2.0f;",
         "if ((c < 3) && (r < rows)) { out[r] = 1; }"}) {
-    EXPECT_THAT(changes_in(in_kernel("int r = g(), c = g();\n" + compared)),
+    EXPECT_THAT(changes_in(in_kernel("int r = g(), c = g(columns);\n" + compared)),
                 Not(Contains(HasSubstr("if (r < "))))
         << compared;
   }
   EXPECT_THAT(changes_in(in_kernel("int r = g();\nif (r < 3) g();\nout[r] = 1.0f;")),
               Contains(HasSubstr("to `if (r < rows)` before it")));
+}
+
+TEST(Mutants, AnIndexMayNeedAParameterThatTheFunctionDoesNotUse) {
+  const std::string loop = "int end = g();\nfor (int i = 0; i < end; ++i) out[i] = 1.0f;";
+  EXPECT_THAT(changes_in(in_kernel(loop)), Contains(HasSubstr("to `if (i < columns)` before it")));
+  EXPECT_THAT(changes_in(in_kernel("g(columns);\n" + loop)),
+              Not(Contains(HasSubstr("`if (i < columns)`"))));
 }
 
 TEST(Mutants, AConditionMayLackTheOtherIndexOfWhatItGuards) {

@@ -217,6 +217,7 @@ StatementMutator::Statement StatementMutator::statement_at(std::size_t first, st
   }
   if (token.is(";") || is_one_of(token, kNoType)) return whole;
   if (declaration(first, end)) {
+    if (scopes_.all().back().type == "bool") bounds_.note_condition(first, end);
     bound_declared(first, end);
     return whole;
   }

@@ -301,14 +301,11 @@ template <class... Pairs> ROOFLAB_BOTH bool within(int first, Pairs... pairs) {
 }
 /// Less than 0 where an index is not.
 template <class A> ROOFLAB_BOTH long long below(A index) { return -1 - static_cast<long long>(index); }
-/// A value, or nothing where it would be out of bounds.
-template <class Read> ROOFLAB_BOTH auto bounded(Read read, bool is_within) {
-  using A = decltype(read());
-  if constexpr (requires { A{}; }) {
-    if (!is_within) return A{};
-  }
-  return read();
-}
+/// What is read beyond a bound: 0 of any type. A function of its own would need a lambda for what is
+/// read within, which host and device code could not share.
+struct Nothing {
+  template <class A> ROOFLAB_BOTH operator A() const { return A{}; }
+};
 /// The step of a loop, for one block or for all of the grid.
 template <class A> ROOFLAB_BOTH A of_grid(int number, A step) {
 #ifdef __CUDA_ARCH__

@@ -21,8 +21,6 @@ constexpr std::array<std::string_view, 4> kOrders{"<", "<=", ">", ">="};
 constexpr std::array<std::string_view, 12> kBetweenCompared{
     "<", "<=", ">", ">=", "==", "!=", "&&", "||", "!", "?", "=", ","};
 
-bool is_sum_sign(const CodeToken& token) { return token.is("+") || token.is("-"); }
-
 template <class T>
 void add_new(std::vector<T>& all, T one) {
   if (std::ranges::find(all, one) == all.end()) all.push_back(std::move(one));
@@ -62,9 +60,18 @@ void BoundMutator::note_extents(std::size_t first, std::size_t last) {
     if (is_axis_object(code_.at(i + 1).text) || is_one_of(code_.at(behind), kNoNumber)) continue;
     add_new(is_limit ? limits : factors, code_.spelling(i + 1, behind));
   }
-  extents_ = std::move(limits);
-  for (std::string& factor : factors) add_new(extents_, std::move(factor));
-  for (const std::string& parameter : parameters) add_new(extents_, parameter);
+  limits_ = {limits.begin(), limits.end()};
+  extents_.clear();
+  std::vector<std::string> constants;
+  const auto add_all = [&](const std::vector<std::string>& some) {
+    for (const std::string& extent : some) {
+      add_new(is_constant(extent) ? constants : extents_, extent);
+    }
+  };
+  add_all(limits);
+  add_all(parameters);
+  add_all(factors);
+  extents_.insert(extents_.end(), constants.begin(), constants.end());
 }
 
 void BoundMutator::note_condition(std::size_t first, std::size_t last) {
@@ -120,14 +127,14 @@ void BoundMutator::indices_of(std::size_t first, std::size_t last,
   std::vector<Index> names;
   const auto add_sum = [&](std::size_t from, std::size_t to) {
     bool is_sum = false;
-    for (std::size_t i = from + 1; i < to; ++i) is_sum = is_sum || is_sum_sign(code_.at(i));
+    for (std::size_t i = from + 1; i < to; ++i) is_sum = is_sum || code_.at(i).is_sum_sign();
     if (is_sum && is_plain(from, to)) add_new(found, index_at(from, to));
   };
   bool has_product = false;
   std::size_t tail = last;
   for (std::size_t i = first; i < last; ++i) {
     const CodeToken& token = code_.at(i);
-    if (is_index(i)) {
+    if (is_index(i) && !limits_.contains(token.text)) {
       add_new(names, index_at(i, is_axis_object(token.text) ? i + 3 : i + 1));
     }
     if (token.is("(") && code_.partner(i) < last) add_sum(i + 1, code_.partner(i));

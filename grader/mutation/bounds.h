@@ -70,7 +70,8 @@ class BoundMutator {
   Edits& edits_;
   MutantList& mutants_;
   const Scopes& scopes_;
-  std::vector<std::string> extents_;   ///< of the function, those that are compared with first
+  std::vector<std::string> extents_;   ///< of the function, the likeliest first, constants last
+  std::set<std::string> limits_;       ///< of them those that indices are compared with
   std::set<std::string> unused_;       ///< of its parameters, whole numbers that it does not name
   std::vector<std::string> compared_;  ///< by conditions around, as they are spelled
   std::set<std::string> differences_;  ///< names that are declared with a difference

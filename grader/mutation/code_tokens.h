@@ -20,6 +20,7 @@ struct CodeToken {
   bool is(std::string_view sign) const { return text == sign; }
   bool is_word() const { return kind == Kind::word; }
   bool is_factor_sign() const { return is("*") || is("/"); }
+  bool is_sum_sign() const { return is("+") || is("-"); }
   /// Whether it is a parenthesis, bracket or brace that opens, or one that closes.
   bool opens() const { return is("(") || is("[") || is("{"); }
   bool closes() const { return is(")") || is("]") || is("}"); }

@@ -279,7 +279,7 @@ void ExpressionMutator::mutate_scale(std::size_t first, std::size_t last, bool i
 
 void ExpressionMutator::mutate_shift(std::size_t first, std::size_t last) {
   if (first >= last || code_.is(first, "{")) return;
-  constexpr std::size_t kMostConstants = 2, kMostVariables = 2;
+  constexpr std::size_t kMostConstants = 2, kMostVariables = 5, kLatest = 2;
   const std::string before = named(first, last);
   const int number = mutants_.begin_place();
   std::string constants, variables;
@@ -297,6 +297,8 @@ void ExpressionMutator::mutate_shift(std::size_t first, std::size_t last) {
     }
     return false;
   });
+  // Those of the loop around it, and then parameters, which are lengths.
+  if (numbers.size() > kLatest) std::reverse(numbers.begin() + kLatest, numbers.end());
   for (const std::string& variable : numbers | std::views::take(kMostVariables)) {
     mutants_.add(MutantKind::scale, first, before, "- " + variable);
     mutants_.add(MutantKind::scale, first, before, "% " + variable);
@@ -307,6 +309,16 @@ void ExpressionMutator::mutate_shift(std::size_t first, std::size_t last) {
               fmt::format("rooflab_variants::rest({}, {}, rooflab_variants::shifted({}, ", number,
                           of_constants, number),
               fmt::format("{}){})", constants, variables));
+}
+
+void ExpressionMutator::mutate_scale_of_operands(std::size_t first, std::size_t last) {
+  for (std::size_t i = first; i < last; ++i) {
+    const bool begins = i == first || code_.at(i - 1).is_sum_sign();
+    const bool ends = i + 1 == last || code_.at(i + 1).is_sum_sign();
+    const bool is_name = code_.at(i).is_word() && scopes_.find(code_.at(i).text) != nullptr;
+    if (begins && ends && is_name && last - first > 1) mutate_scale(i, i + 1, true);
+    if (code_.at(i).opens()) i = code_.partner(i);
+  }
 }
 
 std::size_t ExpressionMutator::behind_template_arguments(std::size_t begin) const {

@@ -59,6 +59,8 @@ class ExpressionMutator {
   /// A result may want a factor or a divisor that is at hand.
   /// @param is_whole a number of steps or elements, which a constant of the file may scale
   void mutate_scale(std::size_t first, std::size_t last, bool is_whole = false);
+  /// Likewise the names that a sum of whole numbers adds.
+  void mutate_scale_of_operands(std::size_t first, std::size_t last);
   /// A summand more, or a rest, of a whole number.
   void mutate_shift(std::size_t first, std::size_t last);
   /// The first two arguments of a call whose bracket opens there, in each other's place.

@@ -157,6 +157,14 @@ TEST(Mutants, AWholeNumberMayLackASummandOrItsRest) {
   EXPECT_THAT(changes, Contains("row * kRadius to % column"));
 }
 
+TEST(Mutants, ANameThatASumAddsMayLackAFactor) {
+  const auto changes = changes_in(
+      "constexpr int kFour = 4;\nvoid f(int vectors, int first) {\n"
+      "const int tail = vectors + first; g(tail * kFour); }");
+  EXPECT_THAT(changes, Contains("vectors to * kFour"));
+  EXPECT_THAT(changes, Contains("first to * kFour"));
+}
+
 TEST(Mutants, AConstantOfFloatingPointIsANumber) {
   EXPECT_THAT(changes_in(in_function("const float c = 0.5f; out[row] = c;")),
               Contains("0.5f to 1"));
@@ -204,6 +212,11 @@ TEST(Mutants, AnIndexMayNeedAParameterThatTheFunctionDoesNotUse) {
   EXPECT_THAT(changes_in(in_kernel(loop)), Contains(HasSubstr("to `if (i < columns)` before it")));
   EXPECT_THAT(changes_in(in_kernel("g(columns);\n" + loop)),
               Not(Contains(HasSubstr("`if (i < columns)`"))));
+}
+
+TEST(Mutants, AParameterMayBeOfAWholeTypeOfTheLibrary) {
+  EXPECT_THAT(changes_in("void f(float* out, std::int64_t n) { int i = g(); out[i] = 1.0f; }"),
+              Contains(HasSubstr("to `if (i < n)` before it")));
 }
 
 TEST(Mutants, AConditionMayLackTheOtherIndexOfWhatItGuards) {

@@ -122,7 +122,8 @@ void StatementMutator::declare_parameters(std::size_t open) {
     std::string type;
     for (std::size_t k = first; k < name && name < i; ++k) {
       if (code_.is(k, "const") || code_.is(k, "__restrict__") || code_.is(k, "&")) continue;
-      type += (type.empty() ? "" : " ") + code_.at(k).text;
+      const bool is_inside = code_.is(k, "::") || (k > first && code_.is(k - 1, "::"));
+      type += (type.empty() || is_inside ? "" : " ") + code_.at(k).text;
     }
     if (!type.empty()) scopes_.declare({.name = code_.at(name).text, .type = types_.resolve(type)});
     first = i + 1;
@@ -373,6 +374,7 @@ void StatementMutator::declarators(std::size_t name, std::size_t end, const std:
       if (is_mutated && code_.is(i, "=")) bounds_.around_value(i + 1, next);
       const bool is_count = type != "auto" && is_whole_number(type);
       if (is_mutated && is_count && code_.is(i, "=")) {
+        expressions_.mutate_scale_of_operands(i + 1, next);
         expressions_.mutate_scale(i + 1, next, true);
         expressions_.mutate_shift(i + 1, next);
       }

@@ -295,13 +295,14 @@ Problem problem_of(const ThreadFlow& flow, const std::vector<Anchor>& anchors, d
 
 /// Whether something was executed that leads where nothing is known of the code: to a function that
 /// is not in the kernel, such as what ends it where an assertion fails, or to an address in a
-/// register.
+/// register that is in no table.
 bool executes(Flow flow, const KernelCode& code, const std::vector<BasicBlock>& blocks,
               const PtxCounts& counts) {
   for (const BasicBlock& block : blocks) {
     for (std::uint32_t at = block.first; at < block.last; ++at) {
-      if (code.instructions[at].flow != flow) continue;
-      const auto line = counts.lines.find(code.instructions[at].ptx_line);
+      const Instruction& instruction = code.instructions[at];
+      if (instruction.flow != flow || code.jump_tables.contains(instruction.address)) continue;
+      const auto line = counts.lines.find(instruction.ptx_line);
       if (line == counts.lines.end() || line->second.threads > 0) return true;
     }
   }

@@ -29,7 +29,8 @@ std::vector<std::uint32_t> within_function(const BasicBlock& block) {
 /// Finds where control goes, instruction by instruction, and cuts the code accordingly.
 class BlockCutter {
  public:
-  explicit BlockCutter(const KernelCode& code) : code_(code.instructions) {}
+  explicit BlockCutter(const KernelCode& code)
+      : code_(code.instructions), jump_tables_(code.jump_tables) {}
 
   std::vector<BasicBlock> blocks() {
     find_leaders();
@@ -44,6 +45,9 @@ class BlockCutter {
 
   void find_leaders() {
     leaders_.insert(0);
+    for (const auto& [jump, targets] : jump_tables_) {
+      for (const std::uint64_t target : targets) leaders_.insert(index_of(target));
+    }
     for (std::uint32_t i = 0; i < code_.size(); ++i) {
       const Instruction& instruction = code_[i];
       if (instruction.target) leaders_.insert(index_of(*instruction.target));
@@ -84,8 +88,14 @@ class BlockCutter {
         lead(block, index_of(*last.target));
         lead(block, next);
         return;
-      case Flow::indirect:
-        return;  // nobody knows where, and nothing is aligned in which it is executed
+      case Flow::indirect: {
+        // Without a table nobody knows where, and nothing is aligned in which it is executed.
+        const auto table = jump_tables_.find(last.address);
+        if (table == jump_tables_.end()) return;
+        for (const std::uint64_t target : table->second) lead(block, index_of(target));
+        if (last.is_conditional) lead(block, next);
+        return;
+      }
       case Flow::exit:
         blocks_[block].may_end = true;
         if (last.is_conditional) lead(block, next);
@@ -195,6 +205,7 @@ class BlockCutter {
   }
 
   const std::vector<Instruction>& code_;
+  const std::map<std::uint64_t, std::vector<std::uint64_t>>& jump_tables_;
   std::set<std::uint32_t> leaders_;
   std::map<unsigned, std::set<std::uint32_t>> scopes_;  ///< by convergence barrier
   std::vector<std::uint32_t> block_at_;                 ///< by first instruction

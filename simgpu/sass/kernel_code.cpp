@@ -10,7 +10,7 @@
 namespace simgpu::sass {
 namespace {
 
-constexpr std::string_view kCodePrefix = ".text.";
+constexpr std::string_view kCodePrefix = ".text.", kInfoPrefix = ".nv.info.";
 
 std::string objection_to(const Instruction& instruction, std::uint64_t code_bytes) {
   if (instruction.name.empty())
@@ -20,6 +20,29 @@ std::string objection_to(const Instruction& instruction, std::uint64_t code_byte
     return fmt::format("{} at 0x{:x} leaves the kernel's code", instruction.name,
                        instruction.address);
   return {};
+}
+
+/// EIATTR_INDIRECT_BRANCH_TARGETS, as `cuobjdump -elf` names it: for each jump its address, a zero,
+/// how many targets there are, and the targets.
+void read_jump_tables(std::span<const std::byte> info, KernelCode& kernel) {
+  constexpr std::string_view kWhat = "a table of jumps";
+  constexpr unsigned kJumpTargets = 0x34;
+  const std::uint64_t end = kernel.instructions.size() * kInstructionBytes;
+  fatbin::for_each_attribute(info, [&](unsigned attribute, std::span<const std::byte> bytes) {
+    if (attribute != kJumpTargets) return;
+    for (std::uint64_t at = 0; at < bytes.size();) {
+      const auto jump = fatbin::read_integer<std::uint32_t>(bytes, at, kWhat);
+      const auto count = fatbin::read_integer<std::uint32_t>(bytes, at + 8, kWhat);
+      at += 12;
+      std::vector<std::uint64_t>& table = kernel.jump_tables[jump];
+      for (std::uint32_t i = 0; i < count; ++i, at += 4) {
+        table.push_back(fatbin::read_integer<std::uint32_t>(bytes, at, kWhat));
+        const bool is_inside = table.back() < end && table.back() % kInstructionBytes == 0;
+        if (!is_inside && kernel.why_not.empty())
+          kernel.why_not = fmt::format("the jump at 0x{:x} leaves the kernel's code", jump);
+      }
+    }
+  });
 }
 
 }  // namespace
@@ -41,6 +64,11 @@ KernelCode decode_kernel(std::span<const std::byte> code, unsigned capability) {
 std::map<std::string, KernelCode> read_code(std::span<const std::byte> cubin, unsigned capability) {
   const std::vector<fatbin::Section> sections = fatbin::read_sections(cubin);
   const std::map<std::size_t, fatbin::LineRows> lines = fatbin::read_ptx_lines(sections);
+  std::map<std::string_view, std::span<const std::byte>> infos;
+  for (const fatbin::Section& section : sections) {
+    if (section.name.starts_with(kInfoPrefix))
+      infos.emplace(section.name.substr(kInfoPrefix.size()), section.contents);
+  }
   std::map<std::string, KernelCode> kernels;
   for (std::size_t i = 0; i < sections.size(); ++i) {
     if (!sections[i].name.starts_with(kCodePrefix)) continue;
@@ -51,7 +79,10 @@ std::map<std::string, KernelCode> read_code(std::span<const std::byte> cubin, un
       for (Instruction& instruction : kernel.instructions)
         instruction.ptx_line = fatbin::line_at(rows->second, instruction.address);
     }
-    kernels[std::string(sections[i].name.substr(kCodePrefix.size()))] = std::move(kernel);
+    const std::string name(sections[i].name.substr(kCodePrefix.size()));
+    const auto info = infos.find(name);
+    if (info != infos.end()) read_jump_tables(info->second, kernel);
+    kernels[name] = std::move(kernel);
   }
   return kernels;
 }

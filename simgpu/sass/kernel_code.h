@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <span>
 #include <string>
@@ -13,7 +14,10 @@ namespace simgpu::sass {
 /// The machine code of one kernel, in order of addresses.
 struct KernelCode {
   std::vector<Instruction> instructions;
-  std::string why_not;  ///< why it is not understood; empty where it is
+  std::string why_not = {};  ///< why it is not understood; empty where it is
+  /// Where jumps to addresses in registers lead, by the address of the jump: the tables that ptxas
+  /// makes of a switch. Of other such jumps nobody knows.
+  std::map<std::uint64_t, std::vector<std::uint64_t>> jump_tables = {};
 };
 
 /// Decodes every instruction and checks that each is known and that jumps stay in the code.

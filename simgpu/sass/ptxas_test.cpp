@@ -123,6 +123,70 @@ TEST_P(Ptxas, MakesCodeThatIsAlignedWithItsPtx) {
   EXPECT_NEAR(threads["BAR"], 32, 0.01);
 }
 
+/// Each thread stores in one of five ways, the first two of which go on to a sixth store.
+constexpr std::string_view kSwitch = R"(.version 7.0
+.target sm_75
+.address_size 64
+.visible .entry ways(.param .u64 p) {
+.reg .b32 %r<3>;
+.reg .b64 %rd<4>;
+ld.param.u64 %rd1, [p];
+mov.u32 %r1, %tid.x;
+mul.wide.u32 %rd2, %r1, 4;
+add.s64 %rd3, %rd1, %rd2;
+and.b32 %r2, %r1, 3;
+ways: .branchtargets a, b, c, d;
+brx.idx %r2, ways;
+a: st.volatile.global.u32 [%rd3], 11;
+b: st.volatile.global.u32 [%rd3+128], 12;
+bra done;
+c: st.volatile.global.u32 [%rd3+256], 13;
+bra done;
+d: st.volatile.global.u32 [%rd3+512], 14;
+done:
+st.volatile.global.u32 [%rd3+1024], 15;
+ret;
+}
+)";
+
+TEST_P(Ptxas, MakesTablesOfJumpsThatAreFollowed) {
+  const machine_code::Assembler assembler({.command = {ROOFLAB_CUDA_ROOT "/bin/ptxas"}});
+  const machine_code::Assembled assembled =
+      assembler.assemble(kSwitch, fmt::format("sm_{}", GetParam()), false);
+  ASSERT_THAT(assembled.why, IsEmpty());
+  const KernelCode kernel = read_code(assembled.cubin, GetParam()).at("ways");
+  const bool jumps = std::ranges::any_of(
+      kernel.instructions, [](const Instruction& one) { return one.flow == Flow::indirect; });
+  EXPECT_EQ(kernel.jump_tables.size(), jumps ? 1U : 0U);
+  PtxCounts counts;
+  counts.threads = 64;
+  constexpr std::uint32_t kFirst = 14;  // line of the first store
+  const std::map<std::uint32_t, double> stores{{14, 16}, {15, 32}, {17, 16}, {19, 16}, {21, 64}};
+  for (const auto& [line, threads] : stores) {
+    counts.lines[line] = {.threads = threads,
+                          .block_threads = threads,
+                          .block_warps = 2,
+                          .cls = InstructionClass::global_store,
+                          .is_guarded = false,
+                          .is_sequence = false,
+                          .access_bytes = 4};
+  }
+  const std::vector<BasicBlock> blocks = basic_blocks(kernel);
+  const Alignment alignment = align(kernel, blocks, counts);
+  EXPECT_THAT(alignment.why_not, IsEmpty());
+  ASSERT_EQ(alignment.blocks.size(), blocks.size());
+  std::map<std::uint32_t, double> found;
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    for (std::uint32_t at = blocks[i].first; at < blocks[i].last; ++at) {
+      const Instruction& instruction = kernel.instructions[at];
+      if (instruction.name == "STG" && instruction.ptx_line >= kFirst)
+        found[instruction.ptx_line] += alignment.blocks[i].threads;
+    }
+  }
+  EXPECT_EQ(found.size(), stores.size());
+  for (const auto& [line, threads] : stores) EXPECT_NEAR(found[line], threads, 0.01) << line;
+}
+
 INSTANTIATE_TEST_SUITE_P(Architectures, Ptxas,
                          ::testing::Values(75U, 80U, 86U, 89U, 90U, 100U, 120U));
 

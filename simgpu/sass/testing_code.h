@@ -47,6 +47,13 @@ class CodeText {
     append("BRX", line).flow = Flow::indirect;
     return *this;
   }
+  /// @param to indices of instructions
+  CodeText& jump_by_table(const std::vector<std::uint64_t>& to, std::uint32_t line = 0) {
+    jump_anywhere(line);
+    std::vector<std::uint64_t>& table = code_.jump_tables[code_.instructions.back().address];
+    for (const std::uint64_t one : to) table.push_back(one * kInstructionBytes);
+    return *this;
+  }
   CodeText& scope(std::uint64_t to, unsigned barrier) {
     jump("BSSY", Flow::scope, to, false, 0);
     code_.instructions.back().convergence_barrier = barrier;

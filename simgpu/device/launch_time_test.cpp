@@ -101,7 +101,10 @@ TEST_F(LaunchTimeTest, WhatCannotBeAlignedIsToldByItsPtx) {
   ASSERT_TRUE(time.machine_code);
   EXPECT_FALSE(time.machine_code->aligned);
   EXPECT_FALSE(time.machine_code->why_not.empty());
-  EXPECT_EQ(time.predicted.time.total_us, told({}).predicted.time.total_us);
+  const TimeBreakdown& by_ptx = told({}).predicted.time;
+  EXPECT_NEAR(time.predicted.time.total_us,
+              by_ptx.launch_us + 1.5 * (by_ptx.total_us - by_ptx.launch_us), 1e-9)
+      << "nobody gains by code that cannot be aligned";
   EXPECT_EQ(time.counters, result_.counters);
 }
 

@@ -76,6 +76,19 @@ std::optional<double> walked_time(const model::Work& work, const LimiterTimes& t
   return std::max({model::largest_of(within), together, terms.at(Limiter::latency)});
 }
 
+/// What all of it takes, and what sets that.
+void tell_total(PredictedTime& predicted) {
+  TimeBreakdown& time = predicted.time;
+  const double busy = predicted.busy.total();
+  time.total_us = busy + time.launch_us;
+  time.limiter = Limiter::launch;
+  if (busy > time.launch_us) {
+    time.limiter = std::ranges::max_element(time.terms, {}, [](const auto& term) {
+                     return term.second;
+                   })->first;
+  }
+}
+
 /// Not less than that part of the time by PTX.
 void hold_to_ptx(const model::Work& by_ptx, PredictedTime& predicted) {
   const double least = kLeastOfPtx * predict(by_ptx).busy.total();
@@ -111,14 +124,13 @@ PredictedTime predict(const model::Work& work) {
   if (work.by_ptx != nullptr) hold_to_ptx(*work.by_ptx, predicted);
   predicted.waits_for_longest_block =
       block.longest > block.mean * static_cast<double>(model::rounds(work));
-  const double busy = predicted.busy.total();
-  time.total_us = busy + time.launch_us;
-  time.limiter = Limiter::launch;
-  if (busy > time.launch_us) {
-    time.limiter = std::ranges::max_element(time.terms, {}, [](const auto& term) {
-                     return term.second;
-                   })->first;
-  }
+  tell_total(predicted);
+  return predicted;
+}
+
+PredictedTime slowed_down(PredictedTime predicted, double factor) {
+  predicted.busy = predicted.busy.scaled_to(factor * predicted.busy.total());
+  tell_total(predicted);
   return predicted;
 }
 

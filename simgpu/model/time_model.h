@@ -22,6 +22,8 @@ struct PredictedTime {
   bool waits_for_longest_block = false;  ///< its latency is that of one block
 };
 PredictedTime predict(const model::Work& work);
+/// The same launch, so many times as busy.
+PredictedTime slowed_down(PredictedTime predicted, double factor);
 
 /// The blocks of the busiest SM over the mean of all SMs: how much longer the launch takes for it.
 double wave_quantisation(const LaunchShape& shape, const gpu_spec::GpuSpec& gpu);

@@ -293,6 +293,14 @@ Problem problem_of(const ThreadFlow& flow, const std::vector<Anchor>& anchors, d
   return problem;
 }
 
+/// Whether lines were executed whose code other sections have: functions that are called by their
+/// addresses. Those of the system, such as what prints, have no lines.
+bool works_elsewhere(const KernelCode& code, const PtxCounts& counts) {
+  return std::ranges::any_of(counts.lines, [&](const auto& line) {
+    return line.second.threads > 0 && code.lines_elsewhere.contains(line.first);
+  });
+}
+
 /// Whether something was executed that leads where nothing is known of the code: to a function that
 /// is not in the kernel, such as what ends it where an assertion fails, or to an address in a
 /// register that is in no table.
@@ -326,7 +334,7 @@ Alignment align(const KernelCode& code, const std::vector<BasicBlock>& blocks,
     alignment.why_not = kNoWorkLeft;
     return alignment;
   }
-  if (executes(Flow::external, code, blocks, counts)) {
+  if (executes(Flow::external, code, blocks, counts) && works_elsewhere(code, counts)) {
     alignment.why_not = "it calls functions that are not in its code";
     return alignment;
   }

@@ -426,7 +426,7 @@ TEST(Alignment, ALoopInWhichAnotherIsUnrolledWholeTurnsAsOftenAsTheOuterOne) {
   EXPECT_THAT(alignment.blocks.at(1).threads, DoubleNear(64 * kOuter, kTolerance));
 }
 
-TEST(Alignment, AFailedAssertionsCallIsNoObstacleUnlessSomebodyMakesIt) {
+TEST(Alignment, ACallOfTheSystemIsNoObstacle) {
   const auto code = CodeText()
                         .branch(3, true, 1)  // 0: the assertion holds
                         .call_others(2)      // 1
@@ -438,7 +438,17 @@ TEST(Alignment, AFailedAssertionsCallIsNoObstacleUnlessSomebodyMakesIt) {
   EXPECT_THAT(align_all(code, holds).why_not, IsEmpty());
   const Counts fails =
       Counts().line(2, InstructionClass::control, 1).line(3, InstructionClass::global_store, 63);
-  EXPECT_THAT(align_all(code, fails).why_not, HasSubstr("calls functions"));
+  EXPECT_THAT(align_all(code, fails).why_not, IsEmpty());
+}
+
+TEST(Alignment, AFunctionThatIsCalledByItsAddressHasItsCodeElsewhere) {
+  auto code = CodeText().call_others(2).store(3).exit();
+  code.lines_elsewhere({9});
+  Counts counts;
+  counts.line(2, InstructionClass::control, 64).line(3, InstructionClass::global_store, 64);
+  EXPECT_THAT(align_all(code, counts).why_not, IsEmpty()) << "nothing of it was executed";
+  counts.line(9, InstructionClass::fp32, 64);
+  EXPECT_THAT(align_all(code, counts).why_not, HasSubstr("calls functions"));
 }
 
 }  // namespace

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <set>
+
 #include "simgpu/fatbin/byte_reader.h"
 #include "simgpu/fatbin/elf.h"
 #include "simgpu/fatbin/line_table.h"
@@ -45,6 +48,22 @@ void read_jump_tables(std::span<const std::byte> info, KernelCode& kernel) {
   });
 }
 
+/// Of code that calls what is not in it.
+void note_lines_elsewhere(std::map<std::string, KernelCode>& kernels) {
+  for (auto& [name, kernel] : kernels) {
+    const bool calls = std::ranges::any_of(
+        kernel.instructions, [](const Instruction& one) { return one.flow == Flow::external; });
+    if (!calls) continue;
+    std::set<std::uint32_t> own;
+    for (const Instruction& one : kernel.instructions) own.insert(one.ptx_line);
+    for (const auto& [other_name, other] : kernels) {
+      for (const Instruction& one : other.instructions) {
+        if (!own.contains(one.ptx_line)) kernel.lines_elsewhere.insert(one.ptx_line);
+      }
+    }
+  }
+}
+
 }  // namespace
 
 KernelCode decode_kernel(std::span<const std::byte> code, unsigned capability) {
@@ -84,6 +103,7 @@ std::map<std::string, KernelCode> read_code(std::span<const std::byte> cubin, un
     if (info != infos.end()) read_jump_tables(info->second, kernel);
     kernels[name] = std::move(kernel);
   }
+  note_lines_elsewhere(kernels);
   return kernels;
 }
 

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -18,6 +19,8 @@ struct KernelCode {
   /// Where jumps to addresses in registers lead, by the address of the jump: the tables that ptxas
   /// makes of a switch. Of other such jumps nobody knows.
   std::map<std::uint64_t, std::vector<std::uint64_t>> jump_tables = {};
+  /// Lines of PTX that other functions of the cubin were made of.
+  std::set<std::uint32_t> lines_elsewhere = {};
 };
 
 /// Decodes every instruction and checks that each is known and that jumps stay in the code.

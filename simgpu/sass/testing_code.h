@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "simgpu/sass/kernel_code.h"
@@ -41,6 +43,10 @@ class CodeText {
   CodeText& call(std::uint64_t to) { return jump("CALL", Flow::call, to, false, 0); }
   CodeText& call_others(std::uint32_t line) {
     append("CALL", line).flow = Flow::external;
+    return *this;
+  }
+  CodeText& lines_elsewhere(std::set<std::uint32_t> lines) {
+    code_.lines_elsewhere = std::move(lines);
     return *this;
   }
   CodeText& jump_anywhere(std::uint32_t line) {

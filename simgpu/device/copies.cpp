@@ -162,6 +162,12 @@ bool Copies::has_room_to_store(std::uint64_t address, std::uint64_t bytes) {
   return stored_to_vast_ <= kMostBytes;
 }
 
+/// Where a copy reads what it writes, CUDA leaves its result undefined: there nothing is written.
+void Copies::forget_overlap(std::uint64_t to, std::uint64_t from, std::uint64_t bytes) {
+  const std::uint64_t first = std::max(to, from), end = std::min(to, from) + bytes;
+  if (to != from && first < end) memory_.mark_uninitialized(first, end - first);
+}
+
 CudaError Copies::copy_on_device(const DeviceCopyRequest& request) {
   timeline_.spend(ApiCost::kCopy);
   if (!timeline_.has_stream(request.stream)) return CudaError::invalid_resource_handle;
@@ -190,6 +196,7 @@ CudaError Copies::copy_on_device(const DeviceCopyRequest& request) {
     const std::uint64_t from = request.source + row * request.source_pitch;
     memory_.copy(to, from, request.width);
     if (provenance_ != nullptr) provenance_->copied(to, from, request.width);
+    forget_overlap(to, from, request.width);
   }
   const std::uint64_t rows = request.height - 1;
   managed_.keep(memory_, {{request.source, request.source_pitch * rows + request.width},

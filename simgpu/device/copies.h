@@ -51,6 +51,7 @@ class Copies {
   void record(MemoryOperation operation, std::uint64_t bytes, std::uint64_t destination,
               std::uint64_t stream, Picoseconds start, Picoseconds duration);
   bool has_room_to_store(std::uint64_t address, std::uint64_t bytes);
+  void forget_overlap(std::uint64_t to, std::uint64_t from, std::uint64_t bytes);
   Picoseconds transfer_time(std::uint64_t bytes) const;
   double device_operation_us() const;
 

@@ -24,7 +24,7 @@ std::uint64_t all_bits(const SlotRange& slot);
 /// is executed several times for `lanes`, with other values in these bits; what comes out
 /// differently depends on them. So no instruction needs rules of its own: a `selp` depends on the
 /// chosen operand, an `and` with a mask on the bits that the mask leaves, and a product with 0 on
-/// nothing. Registers are left as they were.
+/// both factors, of which the other may be no number. Registers are left as they were.
 class ResultTrials {
  public:
   /// What finding out takes, in instructions (WorkBudget).

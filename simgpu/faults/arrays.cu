@@ -31,6 +31,7 @@ __global__ void before_the_second(const float* in, float* out, int before) {
 __global__ void halo_store(const float* in, float* out, int halo) {
   __shared__ float row[33], weights[32];
   const unsigned i = threadIdx.x;
+  row[i] = 0;
   weights[i] = 1;
   __syncthreads();
   // FAULT halo_store RL0202 out-of-bounds "it is at row[33]"

@@ -95,7 +95,7 @@ const std::vector<Fault> faults{
     {"scores_of_a_row",
      [](bool wrong) {
        float* values = unwritten<float>(512);
-       fill_rows<<<1, 1>>>(values, 512, 512);  // of a product with 0, nothing depends on the other
+       fill_rows<<<1, 1>>>(values, 512, 512);
        scores_of_a_row<<<1, 1>>>(zeros<float>(64), values, zeros<float>(8), 0, 2, 8,
                                  wrong ? 1 : -1);
      }},

@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <string>
 
-#include "gpu_spec/gpu_spec.h"
 #include "simgpu/device/device.h"
 
 namespace simgpu::copies_test {

@@ -37,6 +37,7 @@ std::string BoundMutator::Bound::fails() const {
 }
 
 void BoundMutator::note_extents(std::size_t first, std::size_t last) {
+  constexpr std::size_t kMost = 24, kLongestValue = 64;
   compared_.clear();
   differences_.clear();
   const std::vector<std::string> parameters = scopes_.numbers(true);
@@ -46,7 +47,8 @@ void BoundMutator::note_extents(std::size_t first, std::size_t last) {
     const CodeToken& token = code_.at(i);
     unused_.erase(token.text);
     const bool is_declared = token.is_word() && code_.is(i + 1, "=");
-    for (std::size_t k = i + 2; is_declared && k < last && !code_.is(k, ";"); ++k) {
+    const std::size_t end = std::min(last, i + kLongestValue);
+    for (std::size_t k = i + 2; is_declared && k < end && !code_.is(k, ";"); ++k) {
       if (code_.is(k, "-")) differences_.insert(token.text);
     }
     const bool is_limit = is_one_of(token, kOrders);
@@ -58,7 +60,8 @@ void BoundMutator::note_extents(std::size_t first, std::size_t last) {
     }
     constexpr std::array<std::string_view, 5> kNoNumber{"(", "[", "<", "::", "{"};
     if (is_axis_object(code_.at(i + 1).text) || is_one_of(code_.at(behind), kNoNumber)) continue;
-    add_new(is_limit ? limits : factors, code_.spelling(i + 1, behind));
+    std::vector<std::string>& known = is_limit ? limits : factors;
+    if (known.size() < kMost) add_new(known, code_.spelling(i + 1, behind));
   }
   limits_ = {limits.begin(), limits.end()};
   extents_.clear();

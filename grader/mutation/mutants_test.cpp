@@ -375,6 +375,11 @@ TEST(Mutants, HostileSourcesAreGoneThroughInLittleTimeAndLittleOfTheStack) {
   EXPECT_NO_THROW(with_mutants(in_function(times(3000, "if (row) ") + ";")));
   EXPECT_NO_THROW(with_mutants(in_function(times(1500, "if (row) ; else ") + ";")));
   EXPECT_NO_THROW(with_mutants(in_function("f(" + times(4000, "row, ") + "row);")));
+  EXPECT_NO_THROW(with_mutants(in_function("row = " + times(4000, "column = ") + "1;")));
+  std::string extents;
+  for (int i = 0; i < 900; ++i) extents += "int a" + std::to_string(i) + " = row * column;\n";
+  for (int i = 0; i < 900; ++i) extents += "if (row < a" + std::to_string(i) + ") out[row] = 1;\n";
+  EXPECT_NO_THROW(with_mutants(in_function(extents)));
 }
 
 TEST(Mutants, APlaceHasAtMostFifteen) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 
 namespace rooflab::mutation {
 
@@ -46,9 +47,10 @@ const Variable* Scopes::find(std::string_view name) const {
 }
 
 std::vector<std::string> Scopes::numbers(bool is_whole) const {
+  std::set<std::string_view> seen;
   std::vector<std::string> real, whole;
   for (auto variable = variables_.rbegin(); variable != variables_.rend(); ++variable) {
-    const bool is_hidden = find(variable->name) != &*variable;
+    const bool is_hidden = !seen.insert(variable->name).second;
     if (is_hidden) continue;
     if (variable->type == "float" || variable->type == "double") real.push_back(variable->name);
     if (variable->type != "auto" && is_whole_number(variable->type))
@@ -60,13 +62,12 @@ std::vector<std::string> Scopes::numbers(bool is_whole) const {
 }
 
 std::vector<std::string> Scopes::others_like(const Variable& variable) const {
+  std::set<std::string_view> seen{variable.name};
   std::vector<std::string> names;
   for (auto other = variables_.rbegin(); other != variables_.rend(); ++other) {
     const bool fits = other->type == variable.type ||
                       (is_whole_number(other->type) && is_whole_number(variable.type));
-    const bool is_known =
-        other->name == variable.name || std::ranges::find(names, other->name) != names.end();
-    if (fits && !is_known) names.push_back(other->name);
+    if (fits && seen.insert(other->name).second) names.push_back(other->name);
   }
   return names;
 }

@@ -110,9 +110,13 @@ TEST(UnwrittenRegister, OfTwoHalvesDoesNotSpoilTheOther) {
       "  st.global.u16 [%d0], %h3;\n");
 }
 
-TEST(UnwrittenRegister, MayBeMultipliedByZero) {
+TEST(UnwrittenRegister, MayBeMultipliedByZeroAsAWholeNumber) {
   expect_silent("  mul.lo.u32 %r2, %u0, 0;\n" + kStore);
-  expect_silent("  mul.f32 %f1, %f0, 0f00000000;\n  st.global.f32 [%d0], %f1;\n");
+}
+
+TEST(UnwrittenRegister, MayBeNoNumberWhichTimesZeroIsNoneEither) {
+  expect_told("  mul.f32 %f1, %f0, 0f00000000;\n  st.global.f32 [%d0], %f1;\n");
+  expect_told("  fma.rn.f32 %f1, %f0, 0f00000000, 0f3F800000;\n  st.global.f32 [%d0], %f1;\n");
   expect_told("  mul.f32 %f1, %f0, 0f3F800000;\n  st.global.f32 [%d0], %f1;\n");
 }
 

@@ -309,7 +309,7 @@ ROOFLAB_ENTRY(shrinks_its_time) {
 /// Takes a long time and a short one by turns.
 ROOFLAB_ENTRY(takes_two_times) {
   static int calls = 0;
-  wait_ms(++calls % 2 == 0 ? 1 : 8);
+  wait_ms(++calls % 2 == 0 ? 2 : 16);
   scale(call, call.real("alpha"));
 }
 

@@ -12,11 +12,6 @@
 namespace rooflab::mutation {
 namespace {
 
-template <std::size_t count>
-bool is_one_of(const CodeToken& token, const std::array<std::string_view, count>& signs) {
-  return std::ranges::find(signs, std::string_view(token.text)) != signs.end();
-}
-
 constexpr std::array<std::string_view, 4> kOrders{"<", "<=", ">", ">="};
 constexpr std::array<std::string_view, 12> kBetweenCompared{
     "<", "<=", ">", ">=", "==", "!=", "&&", "||", "!", "?", "=", ","};
@@ -51,7 +46,7 @@ void BoundMutator::note_extents(std::size_t first, std::size_t last) {
     for (std::size_t k = i + 2; is_declared && k < end && !code_.is(k, ";"); ++k) {
       if (code_.is(k, "-")) differences_.insert(token.text);
     }
-    const bool is_limit = is_one_of(token, kOrders);
+    const bool is_limit = token.is_one_of(kOrders);
     const bool is_factor = token.is_factor_sign() || token.is("%");
     if (!(is_limit || is_factor) || !code_.at(i + 1).is_word()) continue;
     std::size_t behind = i + 2;
@@ -59,7 +54,7 @@ void BoundMutator::note_extents(std::size_t first, std::size_t last) {
       behind += 2;
     }
     constexpr std::array<std::string_view, 5> kNoNumber{"(", "[", "<", "::", "{"};
-    if (is_axis_object(code_.at(i + 1).text) || is_one_of(code_.at(behind), kNoNumber)) continue;
+    if (is_axis_object(code_.at(i + 1).text) || code_.at(behind).is_one_of(kNoNumber)) continue;
     std::vector<std::string>& known = is_limit ? limits : factors;
     if (known.size() < kMost) add_new(known, code_.spelling(i + 1, behind));
   }
@@ -80,7 +75,7 @@ void BoundMutator::note_extents(std::size_t first, std::size_t last) {
 void BoundMutator::note_condition(std::size_t first, std::size_t last) {
   std::size_t begin = first;
   for (std::size_t i = first; i <= last; ++i) {
-    if (i < last && !is_one_of(code_.at(i), kBetweenCompared)) continue;
+    if (i < last && !code_.at(i).is_one_of(kBetweenCompared)) continue;
     std::size_t from = begin, to = i;
     while (from < to && code_.is(from, "(") && code_.partner(from) >= to) ++from;
     while (from < to && code_.is(to - 1, ")") && code_.partner(to - 1) < from) --to;
@@ -110,9 +105,7 @@ bool BoundMutator::is_plain(std::size_t first, std::size_t last) const {
     const bool is_known =
         token.is_word() && !code_.is(i + 1, "(") &&
         (is_letter || is_index(i) || is_axis_object(token.text) || is_constant(token.text));
-    const bool is_whole = token.kind == CodeToken::Kind::number &&
-                          token.text.find_first_of(".eEfF") == std::string::npos;
-    if (!is_known && !is_whole && !is_one_of(token, kSigns)) return false;
+    if (!is_known && !token.is_whole() && !token.is_one_of(kSigns)) return false;
   }
   return first < last;
 }

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -18,7 +20,15 @@ struct CodeToken {
   std::uint32_t line = 0;
 
   bool is(std::string_view sign) const { return text == sign; }
+  template <std::size_t count>
+  bool is_one_of(const std::array<std::string_view, count>& signs) const {
+    return std::ranges::find(signs, std::string_view(text)) != signs.end();
+  }
   bool is_word() const { return kind == Kind::word; }
+  /// Whether it is a whole number, written down in decimals.
+  bool is_whole() const {
+    return kind == Kind::number && text.find_first_of(".eEfF") == std::string::npos;
+  }
   bool is_factor_sign() const { return is("*") || is("/"); }
   bool is_sum_sign() const { return is("+") || is("-"); }
   /// Whether it is a parenthesis, bracket or brace that opens, or one that closes.

@@ -229,9 +229,7 @@ void ExpressionMutator::group(std::size_t index, std::size_t last) {
   for (std::size_t i = index + 1; i < end; ++i) {
     const CodeToken& token = code_.at(i);
     const bool is_part = token.is("*") || token.is("+") || token.is("-") || token.is("/") ||
-                         token.is("%") || token.is(".") ||
-                         (token.kind == CodeToken::Kind::number &&
-                          token.text.find_first_of(".eEfF") == std::string::npos);
+                         token.is("%") || token.is(".") || token.is_whole();
     if (is_part) continue;
     if (!token.is_word()) return;
     const bool has_own_type = !code_.is(i - 1, ".") && !code_.is(i + 1, ".");

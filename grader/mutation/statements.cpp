@@ -10,11 +10,6 @@
 namespace rooflab::mutation {
 namespace {
 
-template <std::size_t count>
-bool is_one_of(const CodeToken& token, const std::array<std::string_view, count>& words) {
-  return std::ranges::find(words, token.text) != words.end();
-}
-
 /// Words that begin what is no statement of the program's run.
 constexpr std::array<std::string_view, 11> kNotRun{"constexpr", "static_assert", "using", "typedef",
                                                    "struct",    "enum",          "asm",   "__asm__",
@@ -96,7 +91,7 @@ std::optional<std::size_t> StatementMutator::body_of_function(std::size_t open) 
 
 void StatementMutator::function(std::size_t parameters, std::size_t body) {
   is_kernel_ = false;
-  for (std::size_t i = parameters; i-- > 0 && !is_one_of(code_.at(i), kBetweenFunctions);) {
+  for (std::size_t i = parameters; i-- > 0 && !code_.at(i).is_one_of(kBetweenFunctions);) {
     is_kernel_ = is_kernel_ || code_.is(i, "__global__");
   }
   scopes_.open();
@@ -208,7 +203,7 @@ StatementMutator::Statement StatementMutator::statement_at(std::size_t first, st
   }
   const std::size_t end = end_of_statement(first, last);
   const Statement whole{first, end + 1, false};
-  if (is_one_of(token, kNotRun) || is_left_alone(first, end)) {
+  if (token.is_one_of(kNotRun) || is_left_alone(first, end)) {
     return whole;
   }
   lambdas(first, end);
@@ -216,7 +211,7 @@ StatementMutator::Statement StatementMutator::statement_at(std::size_t first, st
     if (token.is("return")) value(first + 1, end);
     return whole;
   }
-  if (token.is(";") || is_one_of(token, kNoType)) return whole;
+  if (token.is(";") || token.is_one_of(kNoType)) return whole;
   if (declaration(first, end)) {
     if (scopes_.all().back().type == "bool") bounds_.note_condition(first, end);
     bound_declared(first, end);
@@ -267,7 +262,7 @@ std::size_t StatementMutator::branch(std::size_t first, std::size_t last) {
     }
   }
   std::size_t behind = statement(body, last).behind;
-  const bool leaves = is_one_of(code_.at(code_.is(body, "{") ? body + 1 : body), kLeaves);
+  const bool leaves = code_.at(code_.is(body, "{") ? body + 1 : body).is_one_of(kLeaves);
   if (!leaves) bounds_.forget(compared);
   if (code_.is(first, "if") && code_.is(behind, "else")) {
     behind = statement(behind + 1, last).behind;
@@ -303,7 +298,7 @@ bool StatementMutator::declaration(std::size_t first, std::size_t end) {
   std::size_t i = first;
   bool is_constant = false, is_shared = false;
   std::string type;
-  while (i < end && (is_one_of(code_.at(i), kQualifiers) || code_.is(i, "alignas"))) {
+  while (i < end && (code_.at(i).is_one_of(kQualifiers) || code_.is(i, "alignas"))) {
     if (code_.is(i, "alignas")) i = code_.partner(i + 1);
     is_constant = is_constant || code_.is(i, "const");
     is_shared = is_shared || code_.is(i, "__shared__");
@@ -314,10 +309,10 @@ bool StatementMutator::declaration(std::size_t first, std::size_t end) {
                                 !code_.at(i + 1).is_word() && !code_.is(i + 1, "::") &&
                                 !code_.is(i + 1, "*");
   if (!is_bare_unsigned) {
-    if (!code_.at(i).is_word() || is_one_of(code_.at(i), kNoType)) return false;
+    if (!code_.at(i).is_word() || code_.at(i).is_one_of(kNoType)) return false;
     type += (type.empty() ? "" : " ") + code_.at(i).text;
     ++i;
-    while (is_one_of(code_.at(i - 1), kOfSeveralWords) && is_one_of(code_.at(i), kOfSeveralWords)) {
+    while (code_.at(i - 1).is_one_of(kOfSeveralWords) && code_.at(i).is_one_of(kOfSeveralWords)) {
       type += " " + code_.at(i++).text;
     }
     while (code_.is(i, "::") ||
@@ -337,7 +332,7 @@ bool StatementMutator::declaration(std::size_t first, std::size_t end) {
   }
   constexpr std::array<std::string_view, 7> kBehindName{"=", "{", "(", "[", ";", ",", ":"};
   const bool is_name = i > first && i < end && code_.at(i).is_word() &&
-                       (is_one_of(code_.at(i + 1), kBehindName) || i + 1 == end);
+                       (code_.at(i + 1).is_one_of(kBehindName) || i + 1 == end);
   if (!is_name) return false;
   if (is_shared) {
     scopes_.declare(

@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <string>
 #include <string_view>
@@ -18,7 +17,7 @@ bool ends_operand(const CodeToken& token) {
   constexpr std::array<std::string_view, 26> kEnds{
       "+",  "-", ",",  ";",  "?",  ":",  "<",  ">",  "<=", ">=", "==", "!=", "&&",
       "||", "=", "+=", "-=", "*=", "/=", "%=", "<<", ">>", "&",  "|",  "^",  "%"};
-  return std::ranges::find(kEnds, std::string_view(token.text)) != kEnds.end();
+  return token.is_one_of(kEnds);
 }
 
 }  // namespace

@@ -124,7 +124,7 @@ struct MemoryRecord {
 
 /// The most records of each kind in an Activity. Of kernels and of memory operations, all that come
 /// after so many are summed up: in one record kFurtherKernels, and in one for each kind of
-/// operation. Calls are left out.
+/// operation. Calls are left out, and counted.
 inline constexpr std::size_t kMostRecords = 20'000;
 /// Different launches whose lines are told; those that are the same share a table.
 inline constexpr std::size_t kMostLineTables = 256;
@@ -141,7 +141,8 @@ struct FailedCall {
 struct Activity {
   std::vector<KernelRecord> kernels;
   std::vector<MemoryRecord> memory;
-  std::vector<ApiRecord> calls;  ///< of the guest, in order
+  std::vector<ApiRecord> calls;      ///< of the guest, in order
+  std::uint64_t calls_left_out = 0;  ///< that came after these
   std::vector<Finding> findings;
   std::vector<LineTable> line_tables;
   std::string printed;              ///< device printf, as far as it is kept

@@ -26,11 +26,18 @@ struct KnownMistake {
   std::vector<Expected> outputs;
 };
 
+/// The peak rates of a GPU that most charts are about.
+struct PeakRates {
+  double flops_per_second = 0;  ///< of fp32
+  double bytes_per_second = 0;  ///< of DRAM
+};
+
 /// What a call did, for oracles that judge more than its outputs.
 struct CallEvidence {
   Values results;              ///< what the guest returned: untrusted
   simgpu::Activity activity;   ///< what the device saw: trusted
   bool keeps_records = false;  ///< false on a real GPU, where `activity` is empty whatever happened
+  PeakRates peaks = {};  ///< of the simulated GPU; zeros on a real one, whose clock may be any
 };
 
 /// A fault that an oracle found in results or activity.

@@ -183,6 +183,8 @@ std::vector<Diagnostic> explain_counts(const Timing& timing, const simgpu::Activ
 Diagnostic explain_work_elsewhere(const std::string& reason, const DiagnoseContext& context);
 /// A right result of which data went over the host on its way.
 Diagnostic explain_detour(const std::string& reason, const DiagnoseContext& context);
+/// A call that makes more calls of the runtime than the device records, which are `most`.
+Diagnostic explain_unrecorded_calls(std::uint64_t most, const DiagnoseContext& context);
 
 /// A timed case that is right, but not in each of its calls.
 enum class Repeat : std::uint8_t {

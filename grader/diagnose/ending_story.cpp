@@ -436,6 +436,15 @@ Diagnostic explain_detour(const std::string& reason, const DiagnoseContext& cont
   return story;
 }
 
+Diagnostic explain_unrecorded_calls(std::uint64_t most, const DiagnoseContext& context) {
+  Diagnostic story = begin_story("RL0615", context);
+  story.message = fmt::format(
+      "the call makes more than {} calls of the CUDA runtime, so that the rest cannot be judged",
+      most);
+  story.help = "what repeats a call without need? One launch can do the work of many";
+  return story;
+}
+
 Diagnostic explain_not_applicable(const std::string& gpu, const std::string& peak,
                                   const DiagnoseContext& context) {
   Diagnostic story = begin_story("RL0612", context);

@@ -335,7 +335,7 @@ class TaskGrader {
   /// What the oracle says of how the call was made; takes points from `timing` that are not for it.
   std::vector<Diagnostic> judge_speed(const SpeedSpec& speed, const RunOutcome& outcome,
                                       Timing& timing) const {
-    const CallEvidence evidence{outcome.results, outcome.activity, outcome.keeps_records};
+    const CallEvidence evidence = evidence_of(outcome, gpu());
     std::vector<Diagnostic> stories;
     for (const SpeedRemark& remark : oracle_->judge_speed(speed.parameters, evidence)) {
       if (remark.forfeits_points) forfeit_points(timing);

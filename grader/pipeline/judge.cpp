@@ -142,6 +142,10 @@ std::optional<Judgement> judge_end(const JudgedRun& run) {
   }
   if (outcome.end == End::time_limit) return told(Verdict::time_limit);
   if (outcome.end != End::returned) return told(Verdict::runtime_error);
+  if (outcome.activity.calls_left_out > 0) {
+    return Judgement{Verdict::runtime_error,
+                     {explain_unrecorded_calls(simgpu::kMostRecords, run.context)}};
+  }
   if (outcome.cuda_error.empty() && outcome.activity.error.empty()) return std::nullopt;
   RunOutcome named = outcome;
   if (named.cuda_error.empty()) named.cuda_error = outcome.activity.error;
@@ -349,6 +353,16 @@ std::vector<Finding> of_two_warps_first(std::vector<Finding> findings) {
   return findings;
 }
 
+CallEvidence evidence_of(const RunOutcome& outcome, const gpu_spec::GpuSpec& gpu) {
+  CallEvidence evidence{outcome.results, outcome.activity, outcome.keeps_records};
+  const auto fp32 = gpu.peak_flops.find("fp32");
+  if (outcome.keeps_records && fp32 != gpu.peak_flops.end()) {
+    evidence.peaks = {.flops_per_second = fp32->second,
+                      .bytes_per_second = gpu.dram_bytes_per_second};
+  }
+  return evidence;
+}
+
 Judgement judge(const JudgedRun& run) {
   const simgpu::Activity& activity = run.outcome.activity;
   const bool nothing_before = std::ranges::none_of(activity.findings, is_error);
@@ -368,8 +382,7 @@ Judgement judge(const JudgedRun& run) {
   check_tensors(run, judgement);
   if (run.task.kind == TaskKind::values) check_results(run, judgement);
   if (judgement.diagnostics.empty() && run.oracle != nullptr) {
-    const CallEvidence evidence{run.outcome.results, run.outcome.activity,
-                                run.outcome.keeps_records};
+    const CallEvidence evidence = evidence_of(run.outcome, run.gpu);
     for (const Complaint& complaint : run.oracle->judge(run.problem, evidence)) {
       judgement.diagnostics.push_back(has_output(run.problem)
                                           ? explain_way(complaint, run.context)

@@ -60,6 +60,9 @@ struct JudgedRun {
   const gpu_spec::GpuSpec& gpu;
 };
 
+/// What oracles are given of a run on that GPU.
+CallEvidence evidence_of(const RunOutcome& outcome, const gpu_spec::GpuSpec& gpu);
+
 /// The verdict of a run, the most telling cause first: a fault of the grader; a stub; a race, or
 /// the divergent barrier that it follows from; a resource limit; any other finding of the device;
 /// the way the process or the CUDA calls ended; a forbidden function; wrong outputs, changed

@@ -211,6 +211,14 @@ TEST(Judge, DoesNotBlameAnIndexForWhatEndsAVastCaseOtherwise) {
   EXPECT_EQ(killed.diagnostics.at(0).message.find("an index"), std::string::npos);
 }
 
+TEST(Judge, TakesNoCallOfWhichTheDeviceHasNotRecordedAll) {
+  RunOutcome outcome;
+  outcome.activity.calls_left_out = 1;
+  const Judgement judgement = judge_vast_outcome(outcome);
+  EXPECT_EQ(judgement.verdict, Verdict::runtime_error);
+  EXPECT_EQ(judgement.diagnostics.at(0).code, Code("RL0615"));
+}
+
 TEST(Judge, LetsALeakPassWithAWord) { expect_told({leak()}, Verdict::pass, "RL0309"); }
 
 }  // namespace

@@ -38,8 +38,7 @@ void require_plain_name(const std::string& name) {
 }
 
 std::map<std::string, std::string> artifacts_of(const Oracle& oracle, const Problem& problem,
-                                                const RunOutcome& outcome) {
-  const CallEvidence evidence{outcome.results, outcome.activity, outcome.keeps_records};
+                                                const CallEvidence& evidence) {
   auto artifacts = oracle.artifacts(problem, evidence);
   for (const auto& [name, text] : artifacts) require_plain_name(name);
   return artifacts;
@@ -173,7 +172,9 @@ CaseRun CaseRunner::run(const NumberedCase& numbered, bool timed) {
       return result;
     }
   }
-  if (oracle_ != nullptr) result.artifacts = artifacts_of(*oracle_, problem, result.outcome);
+  if (oracle_ != nullptr)
+    result.artifacts =
+        artifacts_of(*oracle_, problem, evidence_of(result.outcome, tools.device.gpu()));
   return result;
 }
 

@@ -19,13 +19,52 @@ T result(const CallEvidence& evidence, const std::string& name, T fallback) {
   return value == nullptr ? fallback : *value;
 }
 
-/// The floats that kernels loaded from global memory, as the device counted them.
+/// The peak rates that an adapter was told (guest_support/gpu_at_hand.h) and returned under these
+/// names. A student's code runs before they are returned: where the device's are known, and these
+/// are others, those count. Names and properties of a GPU give its rates in few digits.
+inline PeakRates told_peaks(const CallEvidence& evidence) {
+  constexpr double kFewDigits = 0.05;
+  const auto rate = [&](const char* name, double known) {
+    const double told = result(evidence, name, 0.0);
+    return known > 0 && !(std::abs(told - known) <= kFewDigits * known) ? known : told;
+  };
+  return {.flops_per_second = rate("flops_per_second", evidence.peaks.flops_per_second),
+          .bytes_per_second = rate("bytes_per_second", evidence.peaks.bytes_per_second)};
+}
+
+/// The floats that kernels read of global memory, as the device counted them: by loads, by atomics,
+/// which return what was there, and through the constant cache, a float for each of its words.
 inline double floats_loaded(const CallEvidence& evidence) {
-  double bytes = 0;
+  double floats = 0;
   for (const simgpu::KernelRecord& kernel : evidence.activity.kernels) {
-    bytes += static_cast<double>(kernel.counters.global_load_bytes);
+    const simgpu::KernelCounters& counters = kernel.counters;
+    floats += static_cast<double>(counters.global_load_bytes + counters.global_atomic_bytes) /
+              sizeof(float);
+    floats += static_cast<double>(counters.constant_load_wavefronts);
   }
-  return bytes / sizeof(float);
+  return floats;
+}
+
+/// Floating-point operations that kernels did on tensor cores of the type `peak` ("fp16_tensor"),
+/// and on CUDA cores, of all types.
+struct FlopsDone {
+  double on_tensor_cores = 0, on_cuda_cores = 0;
+};
+inline FlopsDone flops_done(const CallEvidence& evidence, const std::string& peak) {
+  FlopsDone done;
+  for (const simgpu::KernelRecord& kernel : evidence.activity.kernels) {
+    for (const auto& [type, flops] : kernel.counters.flops) {
+      if (type == peak) done.on_tensor_cores += static_cast<double>(flops);
+      if (!type.ends_with("_tensor")) done.on_cuda_cores += static_cast<double>(flops);
+    }
+  }
+  return done;
+}
+
+/// Whether products of so many FLOPs were computed on tensor cores, and not on CUDA cores beside
+/// tensor cores that multiply something else: what else there is to do takes far fewer.
+inline bool multiplies_on(const FlopsDone& done, double flops) {
+  return done.on_tensor_cores >= flops && done.on_cuda_cores < flops / 2;
 }
 
 /// True when `got` is a number within `relative` of `expected`.

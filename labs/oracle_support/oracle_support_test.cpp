@@ -13,6 +13,7 @@
 #include "labs/oracle_support/known_mistakes.h"
 #include "labs/oracle_support/lent.h"
 #include "labs/oracle_support/parameters.h"
+#include "labs/oracle_support/recorded_calls.h"
 #include "labs/oracle_support/rounding.h"
 #include "labs/oracle_support/selection.h"
 #include "labs/oracle_support/tensors.h"
@@ -282,6 +283,48 @@ TEST(EvidenceTest, ComparesRelativeToWhatIsExpected) {
   EXPECT_FALSE(is_close(102, 100, 0.01));
   EXPECT_FALSE(is_close(std::nan(""), 100, 0.01));
   EXPECT_FALSE(is_close(1e-9, 0, 0.01));
+}
+
+TEST(EvidenceTest, OfPeaksTheReplyGivesNoMoreThanDigits) {
+  CallEvidence evidence;
+  evidence.results = {{"flops_per_second", 19.49e12}, {"bytes_per_second", 1e30}};
+  EXPECT_EQ(told_peaks(evidence).bytes_per_second, 1e30) << "nobody knows better";
+  evidence.peaks = {.flops_per_second = 19.5e12, .bytes_per_second = 1.555e12};
+  EXPECT_EQ(told_peaks(evidence).flops_per_second, 19.49e12);
+  EXPECT_EQ(told_peaks(evidence).bytes_per_second, 1.555e12);
+  evidence.results = {{"flops_per_second", std::nan("")}};
+  EXPECT_EQ(told_peaks(evidence).flops_per_second, 19.5e12);
+}
+
+TEST(EvidenceTest, ProductsOnTensorCoresAreNotMadeOnCudaCoresBesideThem) {
+  CallEvidence evidence;
+  evidence.activity.kernels.resize(2);
+  evidence.activity.kernels[0].counters.flops = {{"fp16_tensor", 600}, {"fp32", 100}};
+  evidence.activity.kernels[1].counters.flops = {{"fp16_tensor", 400}, {"bf16_tensor", 9}};
+  const auto multiplies = [&](double flops) {
+    return multiplies_on(flops_done(evidence, "fp16_tensor"), flops);
+  };
+  EXPECT_TRUE(multiplies(1000));
+  EXPECT_FALSE(multiplies(1001));
+  evidence.activity.kernels[1].counters.flops["fp16"] = 400;
+  EXPECT_FALSE(multiplies(1000)) << "500 of 1000 on CUDA cores";
+}
+
+TEST(RecordedCallsTest, AMarkerThatStandsTwiceMarksNothing) {
+  using simgpu::MemoryOperation;
+  simgpu::Activity activity;
+  activity.memory = {{.sequence = 1, .operation = MemoryOperation::copy_to_host, .bytes = 101},
+                     {.sequence = 2, .operation = MemoryOperation::set, .bytes = 101},
+                     {.sequence = 4, .operation = MemoryOperation::set, .bytes = 102}};
+  activity.kernels.resize(1);
+  activity.kernels[0].sequence = 3;
+  ASSERT_NE(only_fill(activity, 101), nullptr);
+  EXPECT_EQ(only_fill(activity, 101)->sequence, 2U);
+  EXPECT_EQ(only_fill(activity, 103), nullptr);
+  EXPECT_EQ(call_behind_marker(activity, 101).kernels, 1);
+  activity.memory.push_back(activity.memory[1]);
+  EXPECT_EQ(only_fill(activity, 101), nullptr);
+  EXPECT_EQ(call_behind_marker(activity, 101).kernels, 0);
 }
 
 TEST(EvidenceTest, WritesNumbersWithFiveDigits) {

@@ -60,18 +60,20 @@ std::vector<RecordedCall> timed_work(const simgpu::Activity& activity) {
   return work;
 }
 
-const simgpu::MemoryRecord* last_fill(const simgpu::Activity& activity, std::uint64_t bytes) {
+const simgpu::MemoryRecord* only_fill(const simgpu::Activity& activity, std::uint64_t bytes) {
   const auto is_fill = [&](const simgpu::MemoryRecord& record) {
     return record.operation == simgpu::MemoryOperation::set && record.bytes == bytes;
   };
-  const auto last = std::find_if(activity.memory.rbegin(), activity.memory.rend(), is_fill);
-  return last == activity.memory.rend() ? nullptr : &*last;
+  const auto first = std::ranges::find_if(activity.memory, is_fill);
+  if (first == activity.memory.end()) return nullptr;
+  const bool is_only = std::none_of(first + 1, activity.memory.end(), is_fill);
+  return is_only ? &*first : nullptr;
 }
 
 std::vector<const simgpu::KernelRecord*> kernels_behind_marker(const simgpu::Activity& activity,
                                                                std::uint64_t bytes) {
-  const simgpu::MemoryRecord* before = last_fill(activity, bytes);
-  const simgpu::MemoryRecord* after = last_fill(activity, bytes + 1);
+  const simgpu::MemoryRecord* before = only_fill(activity, bytes);
+  const simgpu::MemoryRecord* after = only_fill(activity, bytes + 1);
   std::vector<const simgpu::KernelRecord*> kernels;
   if (before == nullptr || after == nullptr) return kernels;
   for (const simgpu::KernelRecord& kernel : activity.kernels) {
@@ -82,8 +84,8 @@ std::vector<const simgpu::KernelRecord*> kernels_behind_marker(const simgpu::Act
 }
 
 RecordedCall call_behind_marker(const simgpu::Activity& activity, std::uint64_t bytes) {
-  const simgpu::MemoryRecord* before = last_fill(activity, bytes);
-  const simgpu::MemoryRecord* after = last_fill(activity, bytes + 1);
+  const simgpu::MemoryRecord* before = only_fill(activity, bytes);
+  const simgpu::MemoryRecord* after = only_fill(activity, bytes + 1);
   if (before == nullptr || after == nullptr) return {};
   RecordedCall call;
   double end_us = before->start_us + before->time_us;

@@ -36,9 +36,9 @@ RecordedCall call_behind_marker(const simgpu::Activity& activity, std::uint64_t 
 std::vector<const simgpu::KernelRecord*> kernels_behind_marker(const simgpu::Activity& activity,
                                                                std::uint64_t bytes);
 
-/// The last fill of so many bytes; nullptr where there is none. A student's own come before an
-/// adapter's.
-const simgpu::MemoryRecord* last_fill(const simgpu::Activity& activity, std::uint64_t bytes);
+/// The fill of so many bytes; nullptr where there is none, and where there are several: a marker
+/// that a student's code makes as well marks nothing.
+const simgpu::MemoryRecord* only_fill(const simgpu::Activity& activity, std::uint64_t bytes);
 
 /// The first kernel of a timed call (of what lies between two events whose distance is asked for)
 /// that no launch of the same kernel and grid came before. Empty when there is none.

@@ -413,6 +413,7 @@ inline constexpr std::array kCodeRows{
     CodeRow{.number = 612, .meaning = "a task that this GPU cannot run"},
     CodeRow{.number = 613, .meaning = "a line of answers.toml that cannot be read"},
     CodeRow{.number = 614, .meaning = "the data goes over the host"},
+    CodeRow{.number = 615, .meaning = "more calls of the CUDA runtime than are recorded"},
     CodeRow{.number = 901, .meaning = "fault of the grader"},
     CodeRow{.number = 902, .meaning = "a time too noisy to score"},
 };

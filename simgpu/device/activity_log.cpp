@@ -90,7 +90,11 @@ void ActivityLog::end_call(double end_us, CudaError error) {
   if (watcher_ != nullptr) watcher_->see(call);
   // CUPTI tells `<<<>>>` from a call of cudaLaunchKernel; to who reads a trace both are a launch.
   if (call.name.starts_with("__")) call.name.erase(0, 2);
-  if (activity_.calls.size() < kMostRecords) activity_.calls.push_back(std::move(call));
+  if (activity_.calls.size() < kMostRecords) {
+    activity_.calls.push_back(std::move(call));
+  } else {
+    ++activity_.calls_left_out;
+  }
 }
 
 void ActivityLog::add(KernelRecord record) {
@@ -149,6 +153,16 @@ void ActivityLog::add(const AllocationRecord& record) {
   if (watcher_ != nullptr) watcher_->see(record, call_);
 }
 
+/// Findings that excuse nothing, or little, leave room for those that do more: what takes all the
+/// room is of the same code.
+bool ActivityLog::has_room_for(const Finding& finding) const {
+  const auto alike = [&](const Finding& other) {
+    return other.code == finding.code && other.unless_returned == finding.unless_returned;
+  };
+  const auto count = std::ranges::count_if(activity_.findings, alike);
+  return static_cast<std::size_t>(count) < kMostFindings;
+}
+
 void ActivityLog::add(Finding finding) {
   clip(finding.kernel);
   clip(finding.object);
@@ -171,7 +185,7 @@ void ActivityLog::add(Finding finding) {
     const std::uint64_t occurrences = known->occurrences + finding.occurrences;
     if (is_within_warp(*known) && !is_within_warp(finding)) *known = std::move(finding);
     known->occurrences = occurrences;
-  } else if (activity_.findings.size() < kMostFindings) {
+  } else if (has_room_for(finding)) {
     activity_.findings.push_back(std::move(finding));
   }
 }

@@ -32,7 +32,7 @@ class RecordWatcher {
 /// fills neither memory nor the connection.
 class ActivityLog {
  public:
-  static constexpr std::size_t kMostFindings = 500;
+  static constexpr std::size_t kMostFindings = 500;  ///< of one code
   static constexpr std::size_t kMostPrinted = 1u << 20;
 
   void clear();
@@ -100,6 +100,7 @@ class ActivityLog {
   const Activity& activity() const { return activity_; }
 
  private:
+  bool has_room_for(const Finding& finding) const;
   template <typename Record>
   void stamp(Record& record) const {
     record.correlation = call_.correlation != 0 ? call_.correlation : graph_correlation_;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
 #include <vector>
 
 #include "simgpu/device/launch_choices.h"
@@ -38,6 +39,32 @@ TEST(ActivityLog, SumsUpWhatComesBehindTheRecordsThatItKeeps) {
   ASSERT_EQ(activity.memory.size(), kMostRecords + 2);
   EXPECT_EQ(activity.memory[kMostRecords].bytes, 600U);
   EXPECT_EQ(activity.memory[kMostRecords + 1].bytes, 1200U);
+}
+
+TEST(ActivityLog, SaysHowManyCallsItHasNoRoomFor) {
+  ActivityLog log;
+  for (std::size_t i = 0; i < kMostRecords + 3; ++i) {
+    EXPECT_EQ(log.activity().calls_left_out, 0U);
+    log.begin_call("cudaMemGetInfo", 0);
+    log.end_call(0, CudaError::success);
+    if (log.activity().calls.size() == kMostRecords) break;
+  }
+  log.begin_call("cudaDeviceSynchronize", 0);
+  log.end_call(0, CudaError::success);
+  EXPECT_EQ(log.activity().calls.size(), kMostRecords);
+  EXPECT_EQ(log.activity().calls_left_out, 1U);
+}
+
+TEST(ActivityLog, AFloodOfOneFindingLeavesRoomForOthers) {
+  ActivityLog log;
+  Finding minor{.code = "RL0325"};
+  for (std::size_t i = 0; i < ActivityLog::kMostFindings + 10; ++i) {
+    minor.message = "stream " + std::to_string(i);
+    log.add(minor);
+  }
+  EXPECT_EQ(log.activity().findings.size(), ActivityLog::kMostFindings);
+  log.add(Finding{.code = "RL0303"});
+  EXPECT_EQ(log.activity().findings.back().code, Code("RL0303"));
 }
 
 TEST(ActivityLog, OfOnePlaceAPairOfTwoWarpsIsKeptRatherThanOneWithinAWarp) {

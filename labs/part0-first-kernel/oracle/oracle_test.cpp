@@ -43,8 +43,13 @@ class VectorAddTest : public ::testing::Test {
     evidence_.keeps_records = true;
     simgpu::KernelRecord kernel;
     kernel.counters.flops["fp32"] = 300;
+    kernel.counters.global_load_bytes = 2400;
     kernel.counters.global_store_bytes = 1200;
     evidence_.activity.kernels = {kernel};
+    evidence_.activity.memory = {
+        {.operation = simgpu::MemoryOperation::copy_to_device, .bytes = 1200},
+        {.operation = simgpu::MemoryOperation::copy_to_device, .bytes = 1200},
+        {.operation = simgpu::MemoryOperation::copy_to_host, .bytes = 1200}};
   }
 
   std::vector<Complaint> judged() {
@@ -107,6 +112,20 @@ TEST_F(VectorAddTest, SumsThatNoKernelAddedAreRefused) {
   EXPECT_THAT(judged(), IsEmpty()) << "a real GPU has no records";
 }
 
+TEST_F(VectorAddTest, SumsOfOtherNumbersThanKernelsMadeAreRefused) {
+  auto& memory = evidence_.activity.memory;
+  const auto all = memory;
+  memory = {all[0], all[1]};
+  expect("RL0506", "0 copied back");
+  memory = {all[0], all[2]};
+  expect("RL0506", "300 numbers were copied to the device");
+  memory.clear();
+  evidence_.activity.api_calls["cudaMallocManaged"] = 3;
+  EXPECT_THAT(judged(), IsEmpty()) << "memory that both sides reach needs no copies";
+  evidence_.activity.kernels[0].counters.global_load_bytes = 2396;
+  expect("RL0506", "599 were loaded by kernels");
+}
+
 TEST(VectorAddText, WhatIsNoNumberIsWrong) {
   const Problem problem = oracle("vector_add")->make({{"n", std::int64_t{2}}}, 7);
   for (const char* text : {"", "zzzzzzzzzzzzzzzz", "0000", "-0000001+0000001"}) {
@@ -163,8 +182,14 @@ TEST(WindowSums, CountLoadsWhereTheCaseAsksForThem) {
   };
   EXPECT_THAT(judged(parameters), IsEmpty());
   EXPECT_THAT(judged(asks), SizeIs(1));
-  evidence.activity.kernels[0].counters.global_load_bytes = 4 * 1024;
+  simgpu::KernelCounters& counters = evidence.activity.kernels[0].counters;
+  counters.global_load_bytes = 4 * 1024;
   EXPECT_THAT(judged(asks), IsEmpty());
+  counters.global_atomic_bytes = 4 * 6000;
+  EXPECT_THAT(judged(asks), SizeIs(1)) << "atomics read, too";
+  counters.global_atomic_bytes = 0;
+  counters.constant_load_wavefronts = 6000;
+  EXPECT_THAT(judged(asks), SizeIs(1)) << "and so does the constant cache";
 }
 
 TEST(Sum, IsExactInFloat32InAnyOrder) {

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <charconv>
 #include <cmath>
@@ -34,7 +35,7 @@ class VectorAddOracle : public Oracle {
       refuse_changed_inputs(evidence);
       refuse_wrong_sums(sums(n, integer(problem.parameters, "seed")),
                         floats_in(result<std::string>(evidence, "c", "")));
-      if (evidence.keeps_records) refuse_other_work(n, evidence.activity);
+      if (evidence.keeps_records) refuse_other_work(n, evidence);
     });
   }
 
@@ -112,8 +113,10 @@ class VectorAddOracle : public Oracle {
                    "element i is added by thread blockIdx.x * blockDim.x + threadIdx.x"});
   }
 
-  /// The sums are right; kernels must have made and stored them. Both are counted by the device.
-  static void refuse_other_work(std::int64_t n, const simgpu::Activity& activity) {
+  /// The sums are right; kernels must have made and stored them, of numbers that came to the
+  /// device, and they must have gone back. All of it is counted by the device.
+  static void refuse_other_work(std::int64_t n, const CallEvidence& evidence) {
+    const simgpu::Activity& activity = evidence.activity;
     double additions = 0, stored = 0;
     for (const simgpu::KernelRecord& kernel : activity.kernels) {
       stored += static_cast<double>(kernel.counters.global_store_bytes) / sizeof(float);
@@ -121,12 +124,37 @@ class VectorAddOracle : public Oracle {
         additions += static_cast<double>(flops);
       }
     }
-    if (std::min(additions, stored) >= static_cast<double>(n)) return;
+    if (std::min(additions, stored) >= static_cast<double>(n)) {
+      return refuse_other_numbers(static_cast<double>(n), evidence);
+    }
     throw Refusal({"RL0506",
                    "the sums are right, and no kernel has added them" +
                        Evidence{message("; kernels did ", additions, " of ", n,
                                         " additions, and stored ", stored, " numbers")},
                    "add in a kernel, a __global__ function, and launch it"});
+  }
+
+  /// Kernels read what they add, and no copies are needed of memory that both sides reach.
+  static void refuse_other_numbers(double n, const CallEvidence& evidence) {
+    constexpr std::array<const char*, 4> kShared{"cudaMallocManaged", "cudaHostAlloc",
+                                                 "cudaMallocHost", "cudaHostRegister"};
+    double to_device = 0, to_host = 0;
+    for (const simgpu::MemoryRecord& record : evidence.activity.memory) {
+      const double numbers = static_cast<double>(record.bytes) / sizeof(float);
+      if (record.operation == simgpu::MemoryOperation::copy_to_device) to_device += numbers;
+      if (record.operation == simgpu::MemoryOperation::copy_to_host) to_host += numbers;
+    }
+    const bool is_shared = std::ranges::any_of(kShared, [&](const char* function) {
+      return evidence.activity.api_calls.contains(function);
+    });
+    const double loaded = floats_loaded(evidence);
+    if (loaded >= 2 * n && (is_shared || (to_device >= 2 * n && to_host >= n))) return;
+    throw Refusal({"RL0506",
+                   "the sums are right, and they are not those that kernels have made" +
+                       Evidence{message("; ", to_device, " numbers were copied to the device, ",
+                                        loaded, " were loaded by kernels, and ", to_host,
+                                        " copied back, of ", 2 * n, ", ", 2 * n, " and ", n)},
+                   "copy a and b to the device, add there, and copy the sums back"});
   }
 };
 

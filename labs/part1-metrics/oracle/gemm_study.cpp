@@ -46,8 +46,8 @@ class GemmStudyJudge {
   GemmStudyJudge(const Values& parameters, const CallEvidence& evidence)
       : evidence_(evidence),
         sizes_(sizes_of(parameters)),
-        peak_(result(evidence, "flops_per_second", 0.0)),
-        bandwidth_(result(evidence, "bytes_per_second", 0.0)) {}
+        peak_(told_peaks(evidence).flops_per_second),
+        bandwidth_(told_peaks(evidence).bytes_per_second) {}
 
   /// @throws Refusal
   void judge_chart() {
@@ -64,6 +64,10 @@ class GemmStudyJudge {
   /// @throws Refusal
   void judge_findings() {
     read_chart();
+    if (evidence_.keeps_records) {
+      recorded_ = recorded_gemms(evidence_.activity, sizes_, find(kRegisters) != nullptr);
+      check_measured();
+    }
     check_tiling();
     check_launch();
   }
@@ -289,6 +293,13 @@ class GemmStudyJudge {
   }
 
   // --- the findings ---
+
+  /// Findings follow from the chart, right or not, and the chart from times of the GEMMs.
+  void check_measured() const {
+    for (const std::string_view gemm : kMeasured) {
+      for (const std::int64_t n : sizes_) check_launches(gemm, n);
+    }
+  }
 
   void check_tiling() const {
     const std::vector<double>&naive = find("naive")->values, &tiled = find("tiled")->values;

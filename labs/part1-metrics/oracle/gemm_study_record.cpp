@@ -42,7 +42,7 @@ std::map<std::string, RecordedGemm> recorded_gemms(const simgpu::Activity& activ
   std::vector<std::string_view> gemms = {"naive", "tiled", "cublas"};
   if (has_registers) gemms.emplace_back("registers");
   std::uint64_t bytes = kFirstMarkerBytes;
-  const simgpu::MemoryRecord* end_of_study = last_fill(activity, bytes++);
+  const simgpu::MemoryRecord* end_of_study = only_fill(activity, bytes++);
 
   std::map<std::string, RecordedGemm> calls;
   for (const std::int64_t size : sizes) {

@@ -200,6 +200,44 @@ TEST(GemmStudyOracleTest, WantsEachGemmRunTwiceInTheStudy) {
   EXPECT_THAT(codes(evidence), ElementsAre("RL0457"));
 }
 
+TEST(GemmStudyOracleTest, TakesNoMarkersThatTheStudyMakesAsWell) {
+  CallEvidence evidence = evidence_of(right_chart());
+  evidence.activity.memory.insert(evidence.activity.memory.begin(),
+                                  evidence.activity.memory.begin(),
+                                  evidence.activity.memory.begin() + 3);
+  EXPECT_THAT(codes(evidence), ElementsAre("RL0537"));
+}
+
+TEST(GemmStudyOracleTest, TakesNoRoofsFromTheReplyThatAreNotThoseOfTheGpu) {
+  LatencyChart chart = right_chart();
+  for (double& value : chart.latency_ms.back().values) value = 1e-6;
+  CallEvidence evidence = evidence_of(chart);
+  evidence.results["flops_per_second"] = 1e300;
+  evidence.results["bytes_per_second"] = 1e300;
+  evidence.peaks = {.flops_per_second = 1.01 * kPeak, .bytes_per_second = 0.99 * kBandwidth};
+  EXPECT_THAT(codes(evidence), ElementsAre("RL0455"));
+  evidence.results["json"] = plot::to_json(right_chart());
+  evidence.results["csv"] = plot::to_csv(right_chart());
+  evidence.results["svg"] = plot::to_svg(right_chart());
+  evidence.results["flops_per_second"] = kPeak;
+  evidence.results["bytes_per_second"] = kBandwidth;
+  EXPECT_THAT(codes(evidence), IsEmpty()) << "a specification has fewer digits";
+}
+
+TEST(GemmStudyOracleTest, TakesNoFindingsOfTimesThatWereNeverMeasured) {
+  CallEvidence evidence = evidence_of(right_chart());
+  const auto codes_of_findings = [&] {
+    std::vector<std::string> codes;
+    for (const Complaint& complaint : judged(evidence, "findings")) {
+      codes.push_back(complaint.code.text());
+    }
+    return codes;
+  };
+  EXPECT_THAT(codes_of_findings(), ElementsAre("RL0407")) << "none are returned";
+  evidence.activity.kernels.clear();
+  EXPECT_THAT(codes_of_findings(), ElementsAre("RL0457"));
+}
+
 TEST(GemmStudyOracleTest, WantsTheWorkOfAGemm) {
   for (const auto& less : std::vector<std::function<void(simgpu::KernelCounters&)>>{
            [](auto& counters) { counters.flops["fp32"] /= 2; },

@@ -1,6 +1,7 @@
 #include "labs/part2-roofline/oracle/inputs.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include "labs/oracle_support/large_vector.h"
@@ -8,8 +9,16 @@
 namespace rooflab {
 namespace {
 
-constexpr int kBits = 16;  // of a place among those that are drawn
-constexpr std::int64_t kDrawn = std::int64_t{1} << kBits;
+constexpr int kPlaceBits = 16;  // of a place among those that are drawn
+constexpr std::int64_t kDrawn = std::int64_t{1} << kPlaceBits;
+constexpr int kLowBits = 12;  // of a mantissa: less than a thousandth of a number
+
+/// The number with other last bits; zeros stay what they are.
+float with_low_bits(float value, std::uint32_t bits) {
+  if (value == 0) return value;
+  return std::bit_cast<float>(std::bit_cast<std::uint32_t>(value) ^
+                              (bits & ((1U << kLowBits) - 1)));
+}
 
 }  // namespace
 
@@ -25,10 +34,11 @@ Tensor drawn_input(const std::string& name, std::int64_t n, Random& random,
   const std::span<const float> values = floats(drawn_ones);
   Tensor tensor{name, ElementType::float32, Role::input, {n}, {}};
   tensor.data = large_vector<std::byte>(tensor.bytes());
-  std::uint64_t places = 0;
+  std::uint64_t bits = 0;
   for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i) {
-    places = i % (64 / kBits) == 0 ? random() : places >> kBits;
-    const float value = values[places % kDrawn];
+    bits = i % 2 == 0 ? random() : bits >> 32;
+    const float value =
+        with_low_bits(values[bits % kDrawn], static_cast<std::uint32_t>(bits >> kPlaceBits));
     std::memcpy(&tensor.data[i * sizeof(float)], &value, sizeof(value));
   }
   return tensor;

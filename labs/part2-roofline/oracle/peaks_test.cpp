@@ -2,13 +2,27 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <numeric>
 #include <set>
+#include <span>
 
 #include "grader/contract/oracle.h"
 #include "labs/part2-roofline/oracle/inputs.h"
 
 namespace rooflab {
 namespace {
+
+TEST(Inputs, OfALargeInputHardlyTwoNumbersAreTheSame) {
+  Random random(3);
+  constexpr std::int64_t kCount = 1 << 18;
+  const Tensor input = drawn_input("in", kCount, random, [&] { return uniform(random, -4, 4); });
+  const std::span<const float> values = floats(input);
+  const std::set<float> different(values.begin(), values.end());
+  EXPECT_GT(different.size(), kCount * 9 / 10);
+  EXPECT_GE(*different.begin(), -4.01F);
+  EXPECT_LE(*different.rbegin(), 4.01F);
+  EXPECT_NEAR(std::accumulate(values.begin(), values.end(), 0.0) / kCount, 0, 0.05);
+}
 
 using ::testing::Contains;
 using ::testing::SizeIs;

@@ -62,8 +62,8 @@ class SweepOracle : public Oracle {
    public:
     explicit Judge(const CallEvidence& evidence)
         : evidence_(evidence),
-          peak_(result(evidence, "flops_per_second", 0.0)),
-          bandwidth_(result(evidence, "bytes_per_second", 0.0)) {}
+          peak_(told_peaks(evidence).flops_per_second),
+          bandwidth_(told_peaks(evidence).bytes_per_second) {}
 
     void judge() {
       parse();

@@ -37,7 +37,7 @@ class StudyJudge {
  public:
   explicit StudyJudge(const CallEvidence& evidence)
       : evidence_(evidence),
-        peak_(result(evidence, "flops_per_second", 0.0)),
+        peak_(told_peaks(evidence).flops_per_second),
         timed_(timed_work(evidence.activity)) {}
 
   /// @throws Refusal

@@ -82,8 +82,7 @@ void pass_on_run(GuestCall& call) {
   CUDA_CHECK(cudaMemsetAsync(out.data(), 0, kFirstMarkerBytes + 1, nullptr));
   CUDA_CHECK(cudaDeviceSynchronize());
 
-  call.result("tensor_flops_per_second", machine.tensor_flops_per_second);
-  call.result("cuda_flops_per_second", machine.cuda_flops_per_second);
+  call.result("flops_per_second", machine.cuda_flops_per_second);
   call.result("bytes_per_second", machine.bytes_per_second);
   call.result("mean_us", report.mean_us);
   call.result("deviation_us", report.deviation_us);

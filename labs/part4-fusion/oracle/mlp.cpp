@@ -148,15 +148,12 @@ class MlpOracle : public Oracle {
     if (!evidence.keeps_records) return {};
     const Sizes sizes = sizes_of(parameters);
     const auto flops = 4 * static_cast<double>(sizes.tokens * sizes.hidden * sizes.intermediate);
-    double done = 0;
-    for (const simgpu::KernelRecord& kernel : evidence.activity.kernels) {
-      const auto found = kernel.counters.flops.find("fp16_tensor");
-      if (found != kernel.counters.flops.end()) done += static_cast<double>(found->second);
-    }
-    if (done >= flops) return {};
+    const FlopsDone done = flops_done(evidence, "fp16_tensor");
+    if (multiplies_on(done, flops)) return {};
     return {{"RL0431",
              "not both products are computed on tensor cores" +
-                 Evidence{message(": they did ", done, " of the ", flops, " FLOPs of gate and up")},
+                 Evidence{message(": they did ", done.on_tensor_cores, " of the ", flops,
+                                  " FLOPs of gate and up, and CUDA cores ", done.on_cuda_cores)},
              "multiply fragments with wmma::mma_sync, once for gate and once for up in each "
              "iteration: multiply-adds of single halves run on the CUDA cores"}};
   }

@@ -9,6 +9,7 @@
 #include "labs/oracle_support/gelu.h"
 #include "labs/oracle_support/known_mistakes.h"
 #include "labs/oracle_support/parameters.h"
+#include "labs/oracle_support/recorded_calls.h"
 #include "labs/oracle_support/refusal.h"
 #include "labs/oracle_support/tensors.h"
 #include "labs/part4-fusion/oracle/gated_mlp.h"
@@ -131,11 +132,12 @@ struct Estimates {
 
 /// The MLP at the roofs that the adapter named.
 Estimates estimates_of(const MlpSizes& sizes, const CallEvidence& evidence) {
-  const auto rate = [&](const char* name) { return result(evidence, name, 0.0); };
+  constexpr double kTensorFlops = 16;  // for each of CUDA cores: guest/run_mlp.cpp, too
+  const PeakRates peaks = told_peaks(evidence);
   const auto busy_us = [&](double matmul, double pointwise, double elements) {
-    return kMicroseconds * std::max({matmul / rate("tensor_flops_per_second"),
-                                     pointwise / rate("cuda_flops_per_second"),
-                                     kElement * elements / rate("bytes_per_second")});
+    return kMicroseconds * std::max({matmul / (kTensorFlops * peaks.flops_per_second),
+                                     pointwise / peaks.flops_per_second,
+                                     kElement * elements / peaks.bytes_per_second});
   };
   const auto tokens = static_cast<double>(sizes.tokens), hidden = static_cast<double>(sizes.hidden),
              intermediate = static_cast<double>(sizes.intermediate);
@@ -148,30 +150,9 @@ Estimates estimates_of(const MlpSizes& sizes, const CallEvidence& evidence) {
 }
 
 /// The adapter's own call, as the device saw it.
-struct SeenCall {
-  double busy_us = 0;
-  double span_us = 0;
-  int kernels = 0;
-};
-
-SeenCall marked_call(const simgpu::Activity& activity) {
+RecordedCall marked_call(const simgpu::Activity& activity) {
   constexpr std::uint64_t kFirstMarkerBytes = 101;  // guest/run_mlp.cpp knows them, too
-  const auto marker = [&](std::uint64_t bytes) {
-    return std::ranges::find_if(activity.memory, [&](const simgpu::MemoryRecord& record) {
-      return record.operation == simgpu::MemoryOperation::set && record.bytes == bytes;
-    });
-  };
-  const auto before = marker(kFirstMarkerBytes), after = marker(kFirstMarkerBytes + 1);
-  SeenCall seen;
-  if (before == activity.memory.end() || after == activity.memory.end()) return seen;
-  const double begin_us = before->start_us + before->time_us;
-  for (const simgpu::KernelRecord& kernel : activity.kernels) {
-    if (kernel.sequence < before->sequence || kernel.sequence > after->sequence) continue;
-    ++seen.kernels;
-    seen.busy_us += kernel.time.total_us;
-    seen.span_us = std::max(seen.span_us, kernel.start_us + kernel.time.total_us - begin_us);
-  }
-  return seen;
+  return call_behind_marker(activity, kFirstMarkerBytes);
 }
 
 class RunJudge {
@@ -208,8 +189,10 @@ class RunJudge {
 
   /// The mean of calls that follow one another lies between the time of a call's kernels and the
   /// time from before its first to the end of its last, give or take the events around them.
-  void check_times(const SeenCall& seen) const {
-    constexpr double kClock = 0.02, kSlackUs = 4;
+  void check_times(const RecordedCall& seen) const {
+    constexpr double kClock = 0.02, kSlackUs = 4, kMicrosecondsPerMillisecond = 1e3;
+    const double busy_us = kMicrosecondsPerMillisecond * seen.busy_ms;
+    const double span_us = kMicrosecondsPerMillisecond * seen.span_ms;
     constexpr int kKernels = 4, kRuns = 7;
     if (seen.kernels < kKernels) {
       throw Refusal({"RL0537",
@@ -230,14 +213,14 @@ class RunJudge {
       throw Refusal(
           {"RL0537",
            Sentence(what) +
-               Evidence{message(": ", value, " us, where the device was busy ", seen.busy_us,
-                                " us for a call and needed ", seen.span_us, " us in all")},
+               Evidence{message(": ", value, " us, where the device was busy ", busy_us,
+                                " us for a call and needed ", span_us, " us in all")},
            "times are those of one call, in microseconds: time_ms gives milliseconds, and "
            "a profile the events of all recorded iterations together"});
     };
-    check("the mean is not the time of a call", got("mean_us"), seen.busy_us, seen.span_us);
+    check("the mean is not the time of a call", got("mean_us"), busy_us, span_us);
     check("the mean less idle_us is not what the kernels of a call take",
-          got("mean_us") - got("idle_us"), seen.busy_us, seen.busy_us);
+          got("mean_us") - got("idle_us"), busy_us, busy_us);
     constexpr double kMostSpread = 0.1;  // of the mean: runs of a model hardly differ
     if (!(got("deviation_us") >= 0 && got("deviation_us") <= kMostSpread * got("mean_us"))) {
       throw Refusal({"RL0537",

@@ -259,16 +259,13 @@ std::optional<Complaint> complaint_without_tensor_cores(const Work& work,
                                                         const CallEvidence& evidence) {
   for (const auto& [peak, flops] : work.flops) {
     if (!peak.ends_with("_tensor")) continue;
-    double done = 0;
-    for (const simgpu::KernelRecord& kernel : evidence.activity.kernels) {
-      const auto found = kernel.counters.flops.find(peak);
-      if (found != kernel.counters.flops.end()) done += static_cast<double>(found->second);
-    }
-    if (done >= flops) continue;
+    const FlopsDone done = flops_done(evidence, peak);
+    if (multiplies_on(done, flops)) continue;
     return Complaint{
         "RL0431",
         "not all products are computed on tensor cores" +
-            Evidence{message(": they did ", done, " FLOPs of at least ", flops)},
+            Evidence{message(": they did ", done.on_tensor_cores, " FLOPs of at least ", flops,
+                             ", and CUDA cores ", done.on_cuda_cores)},
         "load the operands with load_a, load_b and load_b_transposed of fragments.h and multiply "
         "them with multiply_add"};
   }

@@ -37,10 +37,28 @@ class SdpaOracle : public AttentionOracle {
                "allocate the scores once, let the softmax work in place where T is float, and read "
                "the keys of a group where they are instead of copying them for each query head"}};
     }
+    const double stored = bytes_stored(evidence.activity);
+    if (const auto least = static_cast<double>(size_of(c.type) * count); stored < least) {
+      return {
+          {"RL0530",
+           "the softmax of the scores is never in memory as a whole" +
+               Evidence{
+                   message(": the weights are ", least, " bytes, and kernels stored ", stored)},
+           "compute all scores, then their softmax, in place or as T, then the product with v"}};
+    }
     return complaints_of_calls(evidence.activity);
   }
 
  private:
+  /// By kernels of the submission: of the library's, those that are not run store nothing.
+  static double bytes_stored(const simgpu::Activity& activity) {
+    double bytes = 0;
+    for (const simgpu::KernelRecord& kernel : activity.kernels) {
+      if (!kernel.library_routine) bytes += static_cast<double>(kernel.counters.global_store_bytes);
+    }
+    return bytes;
+  }
+
   /// Room that is not taken and given back in the order of the stream makes the host wait for it.
   static std::vector<Complaint> complaints_of_calls(const simgpu::Activity& activity) {
     for (const char* function : {"cudaMalloc", "cudaFree"}) {

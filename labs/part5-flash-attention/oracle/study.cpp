@@ -143,8 +143,8 @@ class StudyJudge {
  public:
   explicit StudyJudge(const CallEvidence& evidence)
       : evidence_(evidence),
-        peak_(result(evidence, "flops_per_second", 0.0)),
-        bandwidth_(result(evidence, "bytes_per_second", 0.0)),
+        peak_(told_peaks(evidence).flops_per_second),
+        bandwidth_(told_peaks(evidence).bytes_per_second),
         recorded_(recorded_calls(evidence.activity)) {}
 
   /// @throws Refusal

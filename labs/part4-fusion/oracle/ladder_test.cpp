@@ -144,9 +144,7 @@ TEST(ScoreRowsOracleTest, RefusesTheProgramThatIsHandedOut) {
 /// A report of the MLP whose every part is right on a GPU of round numbers.
 CallEvidence right_report() {
   CallEvidence evidence;
-  evidence.results = {{"tensor_flops_per_second", 1e15},
-                      {"cuda_flops_per_second", 1e14},
-                      {"bytes_per_second", 1e12}};
+  evidence.results = {{"flops_per_second", 1e14}, {"bytes_per_second", 1e12}};
   const double whole = 1e6 * 2 * (3 * 64.0 * 128 + 2 * 4 * 64) / 1e12;
   const double apart = 1e6 * 2 * (3 * (64.0 * 128 + 4 * 64 + 4 * 128) + 3 * 4 * 128) / 1e12;
   evidence.results["estimate_us"] = whole;

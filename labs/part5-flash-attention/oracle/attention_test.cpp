@@ -198,28 +198,38 @@ TEST(AttentionOracleTest, CountsPairsAndTheKeysThatAreSeen) {
   EXPECT_EQ(local.compulsory_bytes, 2.0 * 2 * 16 * (40 + 4 * 6) + 4 * 40);
 }
 
-/// The codes of what an oracle says of a call that took `extra` bytes beside its arrays.
-std::string complaints_of_memory(const char* name, const Problem& problem, std::uint64_t extra) {
-  CallEvidence evidence;
-  evidence.keeps_records = true;
+/// Of a call that took `extra` bytes beside its arrays, and whose kernels stored so many.
+CallEvidence evidence_of(const Problem& problem, std::uint64_t extra, std::uint64_t stored) {
+  CallEvidence evidence{.results = {}, .activity = {}, .keeps_records = true};
   evidence.activity.peak_allocated = extra;
   for (const Tensor& tensor : problem.tensors) evidence.activity.peak_allocated += tensor.bytes();
+  evidence.activity.kernels.resize(1);
+  evidence.activity.kernels[0].counters.global_store_bytes = stored;
+  return evidence;
+}
+
+/// The codes of what an oracle says of it.
+std::string complaints_of_memory(const char* name, const Problem& problem, std::uint64_t extra,
+                                 std::uint64_t stored = 0) {
   std::string found;
-  for (const Complaint& complaint : oracle(name)->judge(problem, evidence))
+  for (const Complaint& complaint :
+       oracle(name)->judge(problem, evidence_of(problem, extra, stored))) {
     found += complaint.code.text();
+  }
   return found;
 }
 
 TEST(AttentionOracleTest, JudgesMemoryWhereACaseAsksForIt) {
   const Values parameters =
       with(sizes(40, 30, false, 0, "half"), "judges_structure", std::int64_t{1});
-  const auto complaints = [&](const char* name, std::uint64_t extra) {
-    return complaints_of_memory(name, oracle(name)->make(parameters, 3), extra);
+  const auto complaints = [&](const char* name, std::uint64_t extra, std::uint64_t stored = 0) {
+    return complaints_of_memory(name, oracle(name)->make(parameters, 3), extra, stored);
   };
   constexpr std::uint64_t kScores = 8 * 40 * 30;
-  EXPECT_EQ(complaints("sdpa", 6 * kScores), "");
-  EXPECT_EQ(complaints("sdpa", 2 * kScores), "RL0530");
-  EXPECT_EQ(complaints("sdpa", 8 * kScores), "RL0531");
+  EXPECT_EQ(complaints("sdpa", 6 * kScores, 2 * kScores), "");
+  EXPECT_EQ(complaints("sdpa", 6 * kScores, 2 * kScores - 1), "RL0530") << "memory for nothing";
+  EXPECT_EQ(complaints("sdpa", 2 * kScores, 2 * kScores), "RL0530");
+  EXPECT_EQ(complaints("sdpa", 8 * kScores, 2 * kScores), "RL0531");
   EXPECT_EQ(complaints("flash_forward", 0), "");
   EXPECT_EQ(complaints("flash_forward", kLibrarySlack), "");
   EXPECT_EQ(complaints("flash_forward", kLibrarySlack + 1), "RL0529");
@@ -228,9 +238,8 @@ TEST(AttentionOracleTest, JudgesMemoryWhereACaseAsksForIt) {
 TEST(AttentionOracleTest, WantsScoresTakenAndGivenBackOnTheStream) {
   const Problem problem = oracle("sdpa")->make(
       with(sizes(40, 30, false, 0, "half"), "judges_structure", std::int64_t{1}), 3);
-  CallEvidence evidence{.results = {}, .activity = {}, .keeps_records = true};
-  evidence.activity.peak_allocated = 6 * 8 * 40 * 30;
-  for (const Tensor& tensor : problem.tensors) evidence.activity.peak_allocated += tensor.bytes();
+  constexpr std::uint64_t kScores = 8 * 40 * 30;
+  CallEvidence evidence = evidence_of(problem, 6 * kScores, 2 * kScores);
   evidence.activity.api_calls = {{"cudaMallocAsync", 2}, {"cudaFreeAsync", 2}};
   EXPECT_TRUE(oracle("sdpa")->judge(problem, evidence).empty());
   evidence.activity.api_calls["cudaFree"] = 1;

@@ -15,9 +15,9 @@ namespace rooflab {
 double uniform(Random& random, double low, double high);
 
 /// An input of n values from `draw`. Drawing hundreds of megabytes would take longer than the
-/// kernel: beyond 65,536 values each is one of those, and 16 bits of `random` say which, but for its
-/// last bits, which are others of `random`: a table of results would be as long as the input. No
-/// part of the input tells what another holds.
+/// kernel: beyond 65,536 values each is one of those, and 16 bits of `random` say which, but for
+/// its last bits, which are others of `random`: a table of results would be as long as the input.
+/// No part of the input tells what another holds.
 Tensor drawn_input(const std::string& name, std::int64_t n, Random& random,
                    const std::function<double()>& draw);
 

@@ -187,6 +187,82 @@ TEST_P(Ptxas, MakesTablesOfJumpsThatAreFollowed) {
   for (const auto& [line, threads] : stores) EXPECT_NEAR(found[line], threads, 0.01) << line;
 }
 
+/// Threads go round a loop as often as memory says, and shuffle three times in each turn: ptxas,
+/// which does not know whether they do so together, makes a second copy of each shuffle for where
+/// they do not.
+constexpr std::string_view kShuffles = R"(.version 7.0
+.target sm_75
+.address_size 64
+.visible .entry totals(.param .u64 p) {
+.reg .pred %p<3>;
+.reg .b32 %r<6>;
+.reg .f32 %f<4>;
+.reg .b64 %rd<4>;
+ld.param.u64 %rd1, [p];
+mov.u32 %r1, %tid.x;
+mul.wide.u32 %rd2, %r1, 4;
+add.s64 %rd3, %rd1, %rd2;
+ld.volatile.global.u32 %r2, [%rd3];
+mov.f32 %f1, 0f3F800000;
+mov.u32 %r3, 0;
+turn:
+mov.b32 %r4, %f1;
+shfl.sync.bfly.b32 %r5, %r4, 16, 31, -1;
+mov.b32 %f2, %r5;
+fma.rn.f32 %f1, %f1, %f2, %f2;
+mov.b32 %r4, %f1;
+shfl.sync.bfly.b32 %r5, %r4, 8, 31, -1;
+mov.b32 %f2, %r5;
+fma.rn.f32 %f1, %f1, %f2, %f2;
+mov.b32 %r4, %f1;
+shfl.sync.bfly.b32 %r5, %r4, 4, 31, -1;
+mov.b32 %f2, %r5;
+fma.rn.f32 %f1, %f1, %f2, %f2;
+st.volatile.global.f32 [%rd3+1024], %f1;
+add.u32 %r3, %r3, 1;
+setp.lt.u32 %p1, %r3, %r2;
+@%p1 bra turn;
+ret;
+}
+)";
+
+TEST_P(Ptxas, MakesCopiesForPartedLanesThatAreNoFurtherTurns) {
+  const machine_code::Assembler assembler({.command = {ROOFLAB_CUDA_ROOT "/bin/ptxas"}});
+  const machine_code::Assembled assembled =
+      assembler.assemble(kShuffles, fmt::format("sm_{}", GetParam()), false);
+  ASSERT_THAT(assembled.why, IsEmpty());
+  const KernelCode kernel = read_code(assembled.cubin, GetParam()).at("totals");
+  constexpr std::uint32_t kStore = 29;  // its line
+  PtxCounts counts;
+  counts.threads = 64;
+  const auto add = [&](std::uint32_t line, InstructionClass cls) {
+    counts.lines[line] = {.threads = 64 * 40,
+                          .block_threads = 64 * 40,
+                          .block_warps = 2 * 40,
+                          .cls = cls,
+                          .is_guarded = false,
+                          .is_sequence = false,
+                          .access_bytes = 4,
+                          .loop = {.number = 1, .entries = 64, .turns = 40}};
+  };
+  for (const std::uint32_t shuffle : {18, 22, 26}) {
+    add(shuffle, InstructionClass::warp_exchange);
+    add(shuffle + 2, InstructionClass::fp32);
+  }
+  add(kStore, InstructionClass::global_store);
+  const std::vector<BasicBlock> blocks = basic_blocks(kernel);
+  const Alignment alignment = align(kernel, blocks, counts);
+  EXPECT_THAT(alignment.why_not, IsEmpty());
+  ASSERT_EQ(alignment.blocks.size(), blocks.size());
+  double stores = 0;
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    for (std::uint32_t at = blocks[i].first; at < blocks[i].last; ++at) {
+      if (kernel.instructions[at].name == "STG") stores += alignment.blocks[i].threads;
+    }
+  }
+  EXPECT_NEAR(stores, 64 * 40, 0.01);
+}
+
 INSTANTIATE_TEST_SUITE_P(Architectures, Ptxas,
                          ::testing::Values(75U, 80U, 86U, 89U, 90U, 100U, 120U));
 

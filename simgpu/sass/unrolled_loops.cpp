@@ -56,14 +56,15 @@ Copies copies_in(const KernelCode& code, const std::vector<BasicBlock>& blocks,
 /// By the number of the loop of PTX.
 using ByLoop = std::map<std::uint32_t, std::vector<Copies>>;
 
-/// ptxas makes a second copy of what follows a shuffle for where its lanes part, in which a
-/// function shuffles that all such places call. One of the two is executed in a turn, so that they
-/// are no copies of several turns.
-bool calls_shared_functions(const std::vector<BasicBlock>& blocks, const Loop& loop,
-                            const std::map<std::uint32_t, unsigned>& calls) {
+/// ptxas makes a second copy of what follows a shuffle for where its lanes part. In it a function
+/// shuffles that all such places call, or, from capability 9.0 on, some lanes do while the others
+/// wait. One of the two copies is executed in a turn, so that they are no copies of several turns.
+bool is_copied_for_parted_lanes(const KernelCode& code, const std::vector<BasicBlock>& blocks,
+                                const Loop& loop, const std::map<std::uint32_t, unsigned>& calls) {
   return std::ranges::any_of(loop.blocks, [&](std::uint32_t block) {
     const auto& call = blocks[block].call;
-    return call && calls.at(call->function) > 1;
+    if (call) return calls.at(call->function) > 1;
+    return code.instructions[blocks[block].last - 1].flow == Flow::collective;
   });
 }
 
@@ -83,7 +84,7 @@ ByLoop find_copies(const KernelCode& code, const std::vector<BasicBlock>& blocks
   std::vector<char> is_inside(blocks.size());
   const std::map<std::uint32_t, unsigned> calls = count_calls(blocks);
   for (const Loop& loop : loops) {
-    if (calls_shared_functions(blocks, loop, calls)) continue;
+    if (is_copied_for_parted_lanes(code, blocks, loop, calls)) continue;
     std::vector<std::uint32_t> body;
     std::set<std::uint32_t> inner;  // what is left over of their turns may be in this loop
     for (const std::uint32_t block : loop.blocks) {

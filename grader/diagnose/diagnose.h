@@ -47,6 +47,8 @@ struct TensorCheck {
   /// Elements among which unwritten ones were counted, where these are more than were compared.
   std::uint64_t searched = 0;
   std::size_t first_unwritten = 0;  ///< then
+  std::map<std::string, double> real_parameters =
+      {};  ///< of the problem, by name: factors of its results
 };
 
 /// A finding of the simulated GPU. `effect`, if not null, adds what it did to the outputs.

@@ -30,8 +30,10 @@ class Output {
   double operator[](std::size_t i) const { return right_.at(i); }
 
   /// What is told when element i is `got(i)`: "RL0404 every element …"; empty when nothing is.
-  std::string told(const std::function<double(std::size_t)>& got) const {
+  std::string told(const std::function<double(std::size_t)>& got,
+                   const std::map<std::string, double>& parameters = {}) const {
     TensorCheck check;
+    check.real_parameters = parameters;
     check.tensor = "y";
     check.shape = shape_;
     check.expected = right_;
@@ -69,6 +71,24 @@ TEST(RelationTest, AFactorIsToldAsCountsAndPartsAre) {
   EXPECT_EQ(times(0.125), "RL0404 every element of y is 1/8 times what it should be");
   EXPECT_EQ(times(-1), "RL0404 every element of y is minus once what it should be");
   EXPECT_EQ(times(0.6931), "RL0404 every element of y is 0.6931 times what it should be");
+}
+
+TEST(RelationTest, AFactorThatIsAParameterOfTheProblemIsToldByItsName) {
+  const Output y({4, 8});
+  const auto told = [&](double factor, const std::map<std::string, double>& parameters) {
+    return y.told([&, factor](std::size_t i) { return factor * y[i]; }, parameters);
+  };
+  const std::map<std::string, double> parameters{{"scale", 0.4535}, {"epsilon", 1e-6}};
+  EXPECT_EQ(
+      told(0.4535, parameters),
+      "RL0404 every element of y is 0.4535 times what it should be: it is multiplied by scale "
+      "once too often");
+  EXPECT_EQ(
+      told(1 / 0.4535, parameters),
+      "RL0404 every element of y is 2.205 times what it should be: it lacks the factor scale");
+  EXPECT_THAT(told(0.46, parameters), Not(HasSubstr("scale")));
+  EXPECT_THAT(told(0.4535, {{"scale", 0.4535}, {"beta", 0.4535}}), Not(HasSubstr("scale")))
+      << "either may be meant";
 }
 
 TEST(RelationTest, AFactorNearOneHasTheDigitsThatTellIt) {

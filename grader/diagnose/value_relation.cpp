@@ -123,15 +123,32 @@ std::optional<Relation> one_value(const TensorCheck& check, const DiagnoseContex
       "does what is stored depend on the thread's index, and does the result reach the store?"};
 }
 
+/// What a parameter of the problem has to do with the factor, as a clause; empty where none has, or
+/// several may have.
+std::string words_of_parameter(double factor, const std::map<std::string, double>& parameters) {
+  constexpr double kNear = 5e-4;
+  const auto is = [factor](double value) { return std::abs(factor / value - 1) < kNear; };
+  std::string words;
+  for (const auto& [name, value] : parameters) {
+    if (value == 0 || !std::isfinite(value) || std::abs(std::abs(value) - 1) < kNear) continue;
+    if (!is(value) && !is(1 / value)) continue;
+    if (!words.empty()) return {};
+    words = is(value) ? fmt::format("it is multiplied by {} once too often", name)
+                      : fmt::format("it lacks the factor {}", name);
+  }
+  return words;
+}
+
 std::optional<Relation> one_factor(const TensorCheck& check, const DiagnoseContext& context) {
   const auto factor = factor_of(check, {0, 1, check.got.size()});
   if (!factor) return {};
   const FactorText text = text_of(*factor);
+  const std::string words = words_of_parameter(*factor, check.real_parameters);
   return Relation{
       "RL0404",
-      context.hidden
-          ? fmt::format("every element of {} is off by the same factor", check.tensor)
-          : fmt::format("every element of {} is {} what it should be", check.tensor, text.times),
+      fmt::format("every element of {} is {}{}{}", check.tensor,
+                  context.hidden ? "off by the same factor" : text.times + " what it should be",
+                  words.empty() ? "" : ": ", words),
       text.help};
 }
 

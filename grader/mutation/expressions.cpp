@@ -256,6 +256,7 @@ void ExpressionMutator::mutate_scale(std::size_t first, std::size_t last, bool i
     const auto constants = std::min(constants_.size(), kMostConstants);
     factors.insert(factors.begin(), constants_.begin(),
                    constants_.begin() + static_cast<std::ptrdiff_t>(constants));
+    factors.insert(factors.begin(), whole_factors_.begin(), whole_factors_.end());
     factors.insert(factors.begin(), factors_.begin(), factors_.end());
   }
   for (const Member& member : members_) {

@@ -78,6 +78,7 @@ class ExpressionMutator {
  private:
   std::size_t mutate_at(std::size_t index, std::size_t first, std::size_t last);
   bool is_subscript(std::size_t index) const;
+  void note_whole_factors(std::size_t first, std::size_t last);
   std::size_t behind_lambda(std::size_t index) const;
   std::size_t word(std::size_t index, std::size_t last);
   std::size_t axis(std::size_t index);
@@ -137,9 +138,10 @@ class ExpressionMutator {
   const std::set<std::string> changing_functions_;
   std::vector<Member> members_;
   std::vector<std::string> constants_;
-  std::vector<std::string> factors_;  ///< such as kWidth<T>, of products in the function
-  std::vector<Wrap> wraps_;           ///< see wrap_later()
-  int braces_ = 0;                    ///< whose initialisers must not narrow
+  std::vector<std::string> factors_;        ///< such as kWidth<T>, of products in the function
+  std::vector<std::string> whole_factors_;  ///< numbers, of its products and quotients
+  std::vector<Wrap> wraps_;                 ///< see wrap_later()
+  int braces_ = 0;                          ///< whose initialisers must not narrow
 };
 
 }  // namespace rooflab::mutation

@@ -236,6 +236,7 @@ class Search {
       right.held = attempt.held;
       right.breaks_others = attempt.breaks_others;
       right.leaves_one_block = attempt.most_blocks == 1 && blocks > 1;
+      right.launches_more = blocks > 0 && attempt.most_blocks > blocks;
       right.vanishes = attempt.mutants.size() == 1 && is_right_at_zero(right.mutants.front());
     }
   }

@@ -63,6 +63,8 @@ struct RightMutant {
   double value = 0;               ///< of one that takes any
   bool vanishes = false;          ///< as right is the variant in which what it divides is 0
   bool leaves_one_block = false;  ///< of launches that have several without it
+  /// Blocks than without it: those may do what others leave out.
+  bool launches_more = false;
   std::size_t held = 0;           ///< cases that it was tried on, and is right in
   bool breaks_others = false;     ///< cases of other groups that are right without it
 };

@@ -356,6 +356,17 @@ TEST(MutantWords, WhatLeavesOneBlockIsToldOnlyIfNothingElseIsRight) {
   EXPECT_EQ(best.front().mutants.front().line, 5u);
 }
 
+TEST(MutantWords, WhatLaunchesMoreBlocksIsToldLast) {
+  const PretendFile file{
+      {mutant(1, MutantKind::number, 3), mutant(2, MutantKind::left_out, 5)},
+      [](const Variant& variant, std::int64_t) { return variant.first != 0 ? 0 : 7; },
+      [](const Variant& variant) { return variant.first == 1 ? 32 : 8; }};
+  const SearchResult result = find_right_mutants(file.mutants, file.tools());
+  const std::vector<RightMutant> best = best_of(result);
+  ASSERT_EQ(best.size(), 2u);
+  EXPECT_EQ(best.front().mutants.front().line, 5u);
+}
+
 TEST(MutantWords, OfAnAccessComeFromTheLineThatIsClosestToIt) {
   const PretendFile file{
       {mutant(1, MutantKind::number, 3), mutant(2, MutantKind::left_out, 5)},

@@ -6,6 +6,7 @@
 #include <limits>
 #include <ranges>
 #include <set>
+#include <tuple>
 
 #include "grader/mutation/words.h"
 
@@ -215,8 +216,8 @@ std::vector<RightMutant> best_of(const SearchResult& result,
     return known == steps_to.end() ? std::numeric_limits<unsigned>::max() : known->second;
   };
   std::ranges::stable_sort(best, {}, [&](const RightMutant& right) {
-    return std::pair(!is_slip_of_the_pen(right.mutants.front()),
-                     std::ranges::min(right.mutants | std::views::transform(steps)));
+    return std::tuple(right.launches_more, !is_slip_of_the_pen(right.mutants.front()),
+                      std::ranges::min(right.mutants | std::views::transform(steps)));
   });
   return best;
 }

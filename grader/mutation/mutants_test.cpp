@@ -270,6 +270,15 @@ TEST(Mutants, ACountMayLackAFactorThatIsUsedElsewhereInTheFunction) {
   EXPECT_THAT(changes, Not(Contains(HasSubstr("to * AT"))));
 }
 
+TEST(Mutants, ASummandMayLackANumberByWhichTheFunctionDivides) {
+  const auto changes = changes_in(
+      "__global__ void f(int n, int me) { const int q = n / 4; for (int i = me; i < q; i += 1) "
+      "g(i); "
+      "const int rest = q + me; if (rest < n) g(rest); }");
+  EXPECT_THAT(changes, Contains("q to * 4"));
+  EXPECT_THAT(changes, Not(Contains(HasSubstr("to * 1"))));
+}
+
 TEST(Mutants, TheStepOfALoopMayBeThatOfAllBlocks) {
   EXPECT_THAT(changes_in("__global__ void f(int n) { for (int i = 0; i < n; i += 32) g(i); }"),
               Contains("32 to * gridDim.x"));

@@ -91,10 +91,25 @@ void ExpressionMutator::note_members(std::size_t first, std::size_t last) {
   }
 }
 
+/// Whole numbers by which the function multiplies or divides, or of which it takes a rest: what a
+/// count lacks is often one.
+void ExpressionMutator::note_whole_factors(std::size_t first, std::size_t last) {
+  constexpr std::size_t kMost = 2;
+  whole_factors_.clear();
+  for (std::size_t i = first; i + 1 < last && whole_factors_.size() < kMost; ++i) {
+    const bool scales = code_.is(i, "*") || code_.is(i, "/") || code_.is(i, "%");
+    const CodeToken& number = code_.at(i + 1);
+    if (!scales || !number.is_whole() || number.is("0") || number.is("1")) continue;
+    if (std::ranges::find(whole_factors_, number.text) == whole_factors_.end())
+      whole_factors_.push_back(number.text);
+  }
+}
+
 /// `* kWidth<T>` and `* WIDTH(T)`, or what `constexpr int` names of them: constants that depend on
 /// a type. What depends on a variable may not be known elsewhere.
 void ExpressionMutator::note_factors(std::size_t first, std::size_t last) {
   constexpr std::size_t kMost = 2;
+  note_whole_factors(first, last);
   factors_.clear();
   for (std::size_t i = first; i + 3 < last && factors_.empty(); ++i) {
     const bool is_constant_of_type = code_.is(i, "constexpr") && code_.is(i + 1, "int") &&

@@ -213,6 +213,14 @@ std::vector<std::string> causes_not_shown(const std::vector<TensorCheck>& wrong,
   return not_shown;
 }
 
+std::map<std::string, double> real_parameters(const Problem& problem) {
+  std::map<std::string, double> numbers;
+  for (const auto& [name, value] : problem.parameters) {
+    if (const auto* number = std::get_if<double>(&value)) numbers[name] = *number;
+  }
+  return numbers;
+}
+
 /// What wrong tensors come from.
 void explain_tensors(const JudgedRun& run, const std::vector<Expected>& expected,
                      std::vector<TensorCheck> wrong, Judgement& judgement) {
@@ -230,7 +238,8 @@ void explain_tensors(const JudgedRun& run, const std::vector<Expected>& expected
   judgement.not_shown = causes_not_shown(wrong, mistakes);
   std::size_t compared = 0;
   std::vector<ExplainedTensor> explained;
-  for (const TensorCheck& check : wrong) {
+  for (TensorCheck& check : wrong) {
+    check.real_parameters = real_parameters(run.problem);
     explained.push_back(explain_tensor(check, mistakes, run.context));
     compared = std::max(compared, check.got.size());
   }

@@ -96,7 +96,8 @@ class ModelOracle : public Oracle {
          "the smallest whole number that is at least the bound: round up"},
         {{{"n", right + 1}},
          "RL0439",
-         "one is added to a bound that was rounded up already",
+         "this is one more: one is added to a bound that was rounded up already, or a product at "
+         "the ridge point itself is taken for memory-bound",
          "the smallest whole number that is at least the bound, which may be the bound itself"}};
   }
 

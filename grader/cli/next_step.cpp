@@ -92,7 +92,7 @@ NextStep step_for(const PartProgress& progress, const TaskSpec& task,
   const TaskResult* result = result_of(progress, task);
   if (result == nullptr) {
     step.why = task.starter_finds
-                   ? "it is wrong on purpose: run it, read what is found, and mend it"
+                   ? "as handed out it is wrong on purpose: run it, read what is found, and mend it"
                    : "it is written, and was never graded";
   } else if (result->verdict == Verdict::not_implemented && task.kind != TaskKind::worklog) {
     step.why = "it has changed since it was graded";

@@ -49,8 +49,8 @@ TEST_F(CliTest, APartMayHaveTheNumber0AndComesFirst) {
     write("starter/" + std::string(folder) + "/count.cpp", "int count() { return 9; }\n");
   }
   EXPECT_THAT(run({}).out, HasSubstr("  part 0  Test part "));
-  EXPECT_THAT(run({}).out, HasSubstr("Next: part 0, task count\n  starter/part0-test/count.cpp: it "
-                                     "is wrong on purpose: run it, read what is found"));
+  EXPECT_THAT(run({}).out, HasSubstr("Next: part 0, task count\n  starter/part0-test/count.cpp: as "
+                                     "handed out it is wrong on purpose: run it, read what is"));
   EXPECT_THAT(run({}).out, HasSubstr(" --part 0 --task count\n"));
   EXPECT_THAT(run({"list"}).out, HasSubstr("Part 0  Test part"));
   EXPECT_THAT(run({"--part", "0", "--list"}).out, HasSubstr("Part 0, Test part\n\n  count"));

@@ -65,8 +65,8 @@ struct RightMutant {
   bool leaves_one_block = false;  ///< of launches that have several without it
   /// Blocks than without it: those may do what others leave out.
   bool launches_more = false;
-  std::size_t held = 0;           ///< cases that it was tried on, and is right in
-  bool breaks_others = false;     ///< cases of other groups that are right without it
+  std::size_t held = 0;        ///< cases that it was tried on, and is right in
+  bool breaks_others = false;  ///< cases of other groups that are right without it
 };
 
 struct SearchResult {

@@ -216,7 +216,7 @@ std::vector<RightMutant> best_of(const SearchResult& result,
     return known == steps_to.end() ? std::numeric_limits<unsigned>::max() : known->second;
   };
   std::ranges::stable_sort(best, {}, [&](const RightMutant& right) {
-    return std::tuple(right.launches_more, !is_slip_of_the_pen(right.mutants.front()),
+    return std::tuple(!is_slip_of_the_pen(right.mutants.front()), right.launches_more,
                       std::ranges::min(right.mutants | std::views::transform(steps)));
   });
   return best;

@@ -153,7 +153,8 @@ void ActivityLog::add(const AllocationRecord& record) {
   if (watcher_ != nullptr) watcher_->see(record, call_);
 }
 
-/// Each code has its own limit: a program that makes many harmless findings cannot crowd out a race.
+/// Each code has its own limit: a program that makes many harmless findings cannot crowd out a
+/// race.
 bool ActivityLog::has_room_for(const Finding& finding) const {
   const auto alike = [&](const Finding& other) {
     return other.code == finding.code && other.unless_returned == finding.unless_returned;

@@ -218,6 +218,8 @@ struct RunRequest {
   std::uint64_t variant_budget = 0;
   /// Of all of them together, of the processor. Those that are left then are not called.
   std::chrono::duration<double> variants_time_limit{5};
+  /// The same of the host's code, for which the device waits: that of a guest, which is replaced.
+  std::chrono::duration<double> variants_host_time_limit{20};
 };
 
 /// What a device's checkers say of one call.

@@ -10,6 +10,15 @@
 #include "grader/spec/files.h"
 
 namespace rooflab {
+bool makes_variants(const RunRequest& request) {
+  return !request.variants.empty() && request.further.empty() && !request.sampled &&
+         !request.problem->vast;
+}
+
+std::chrono::duration<double> time_for_variants(const RunRequest& request) {
+  return kOnABusyMachine * (request.variants_time_limit + request.variants_host_time_limit);
+}
+
 namespace {
 
 constexpr std::size_t kLargestLibrary = std::size_t{256} << 20;
@@ -42,6 +51,10 @@ GuestSetup simulated_guest(const DeviceOptions& options, const RunRequest& reque
                                    ? std::min(request.host_time_limit, request.time_limit)
                                    : request.time_limit;
   setup.time_limit = kOnABusyMachine * request.time_limit;
+  if (makes_variants(request)) {
+    setup.processor_time_limit += request.variants_host_time_limit;
+    setup.time_limit += time_for_variants(request);
+  }
   setup.sandbox = options.sandbox;
   return setup;
 }
@@ -53,11 +66,6 @@ unsigned registers_of_any(const gpu_spec::GpuSpec& gpu) {
 }
 
 }  // namespace
-
-bool makes_variants(const RunRequest& request) {
-  return !request.variants.empty() && request.further.empty() && !request.sampled &&
-         !request.problem->vast;
-}
 
 SimSession::SimSession(const DeviceOptions& options, const gpu_spec::GpuSpec& gpu,
                        const RunRequest& request)

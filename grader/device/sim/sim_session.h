@@ -22,6 +22,9 @@ inline constexpr double kOnABusyMachine = 3;
 /// Whether calls of variants are made of a request, which is not one of a part of the work.
 bool makes_variants(const RunRequest& request);
 
+/// What all of them may take by the clock, of the device and of the host's code, on a busy machine.
+std::chrono::duration<double> time_for_variants(const RunRequest& request);
+
 /// A simulated GPU that holds the tensors of a problem, and a guest that is ready to call the
 /// library's functions with them.
 class SimSession {

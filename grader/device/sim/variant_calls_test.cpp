@@ -33,6 +33,7 @@ enum Way {
   kCallsWithoutEnd,
   kNeedsThreeGigabytes,
   kCounts,
+  kBusy,
 };
 /// And the second one, of sum_through_scratch.
 constexpr int kSkipsElements = 9;
@@ -207,6 +208,13 @@ TEST_F(VariantCallsTest, ATimeLimitEndsThemAll) {
   EXPECT_FALSE(outcome.variant_calls.empty());
   EXPECT_LT(outcome.variant_calls.size(), request.variants.size());
   EXPECT_EQ(factor_of(outcome.variant_calls.front()), 2);
+}
+
+TEST_F(VariantCallsTest, HostCodeOfAllTakesMoreThanTheLimitOfACall) {
+  RunRequest request = request_of_variants(
+      "scale", {{kBusy, 2, 0}, {kBusy, 3, 0}, {kBusy, 4, 0}, {kBusy, 5, 0}, {0, 6, 0}});
+  request.host_time_limit = std::chrono::seconds(1);
+  EXPECT_THAT(factors_of(device_.run(request)), testing::ElementsAre(2, 3, 4, 5, 6));
 }
 
 TEST_F(VariantCallsTest, BehindManyEndedGuestsTheOthersCountAsFailed) {

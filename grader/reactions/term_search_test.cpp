@@ -289,7 +289,7 @@ TEST(TermSearchTest, NothingIsSaidOfARightFunction) {
 }
 
 TEST(TermSearchTest, NothingIsSaidOfNumbersThatAreUnrelated) {
-  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 80; ++seed) {
     std::mt19937_64 random(seed);
     std::map<Values, std::int64_t> drawn;
     const Function noise = [&](const Values& values) {
@@ -303,7 +303,7 @@ TEST(TermSearchTest, NothingIsSaidOfNumbersThatAreUnrelated) {
 }
 
 TEST(TermSearchTest, NothingIsSaidOfANumberThatIsOffByAnythingFromCallToCall) {
-  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 80; ++seed) {
     std::mt19937_64 random(seed);
     const Function noise = [&](const Values& values) {
       const double right = 1e9 / static_cast<double>(int_of(values, "m"));
@@ -363,7 +363,7 @@ Function sum_of(const std::vector<Term>& terms) {
 
 TEST(TermSearchTest, OfRandomSumsTheMissingTermIsTheOneThatIsNamed) {
   int named = 0;
-  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 80; ++seed) {
     std::mt19937_64 random(seed);
     std::vector<Term> terms;
     for (int i = 0; i < 4; ++i) terms.push_back(drawn_term(random));
@@ -373,7 +373,7 @@ TEST(TermSearchTest, OfRandomSumsTheMissingTermIsTheOneThatIsNamed) {
     ++named;
     EXPECT_THAT(law->message, HasSubstr("lacks the term " + terms[0].text() + ":")) << seed;
   }
-  EXPECT_GE(named, 195);
+  EXPECT_GE(named, 77);
 }
 
 TEST(TermSearchTest, OfRandomSumsTheReplacedTermIsTheOneThatIsNamed) {

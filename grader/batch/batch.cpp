@@ -239,16 +239,16 @@ Batch::Batch(const BatchRequest& request)
   settings_ = Settler(request_, store_).run();
 }
 
-void Batch::tell_unused_extensions(BatchListener& listener) {
+void Batch::tell_strangers_of_policy(BatchListener& listener) {
   std::set<std::string> names;
   for (const Student& student : store_.students()) {
     for (const std::string& name : names_of(student)) names.insert(name);
   }
-  for (const std::string& student : settings_.policy.extended_students()) {
+  for (const std::string& student : settings_.policy.named_students()) {
     if (names.contains(student)) continue;
     listener.say(fmt::format(
-        "the late policy has an extension for {}, who is not in the class; use a key, login, "
-        "e-mail address or SIS id",
+        "the late policy has an extension for {0}, or slip days that {0} has spent, who is not in "
+        "the class; use a key, login, e-mail address or SIS id",
         student));
   }
 }
@@ -322,7 +322,7 @@ BatchSummary Batch::run(const Course& course, const BatchWork& work, Executor& e
               .jobs = work.jobs},
              listener);
   for (const std::string& line : settings_.replaced) listener.say(line);
-  tell_unused_extensions(listener);
+  tell_strangers_of_policy(listener);
   import_manual(course, listener);
   const Plan plan = plan_gradings(
       store_, course,

@@ -96,7 +96,7 @@ class Batch {
                    BatchListener& listener);
 
  private:
-  void tell_unused_extensions(BatchListener& listener);
+  void tell_strangers_of_policy(BatchListener& listener);
   void import_manual(const Course& course, BatchListener& listener);
   OutputOptions outputs(const BatchWork& work) const;
   BatchSummary write(const Course& course, const BatchWork& work, BatchListener& listener);

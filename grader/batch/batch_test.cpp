@@ -351,5 +351,35 @@ TEST_F(ClassFixture, LatenessTakesItsPartOfThePoints) {
   EXPECT_THAT(read_file(out() / "grades.csv"), HasSubstr(",graded,10,10,0,0.5,"));
 }
 
+TEST_F(ClassFixture, SlipDaysGiveThePointsBackAndAreKeptForTheNextBatch) {
+  hand_in("submission_1", "xxxxxxxxxx");
+  write_file_atomically(
+      submissions() / "submission_metadata.yml",
+      "submission_1:\n  :submitters:\n  - :name: Ada\n    :email: ada@example.org\n"
+      "  :created_at: 2026-11-21 12:00:00.000000000 Z\n");
+  const std::string due = "due = 2026-11-21T00:00:00Z\n[[step]]\nafter_hours = 0\nkeeps = 0.5\n";
+  BatchRequest late = request();
+  late.policy = file("late.toml", due + "[slip_days]\neach = 2\n");
+  run(late);
+  EXPECT_THAT(read_file(out() / "grades.csv"),
+              AllOf(HasSubstr(",graded,10,10,0,1,"), HasSubstr("1 slip day spent, 1 left")));
+  const std::string spent = read_file(out() / "slip_days.toml");
+  EXPECT_THAT(spent, AllOf(HasSubstr("[[slip_days.spent]]"), HasSubstr("days = 1")));
+  // What was written is what the next policy reads, here with nothing left.
+  late.policy = file("next.toml", due + "[slip_days]\neach = 1\n" + spent);
+  run(late);
+  EXPECT_THAT(read_file(out() / "grades.csv"), HasSubstr(",graded,10,10,0,0.5,"));
+}
+
+TEST_F(ClassFixture, SlipDaysSpentByNobodyInTheClassAreTold) {
+  hand_in("ada", "xx");
+  BatchRequest late = request();
+  late.policy = file("late.toml",
+                     "due = 2026-11-21T00:00:00Z\n[[step]]\nkeeps = 0.5\n[slip_days]\neach = 2\n"
+                     "[[slip_days.spent]]\nstudent = \"adda\"\ndays = 1\n");
+  run(late);
+  EXPECT_THAT(listener_.lines, Contains(HasSubstr("adda")));
+}
+
 }  // namespace
 }  // namespace rooflab

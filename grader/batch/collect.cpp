@@ -75,6 +75,7 @@ class Collector {
 
   ClassResults run() {
     ClassResults results;
+    results.slip_days_each = policy_.slip_days().each();
     for (const PartSpec& part : course_.parts) {
       results.parts.push_back(summary_of(part));
       results.versions += (results.versions.empty() ? "" : "; ") + course_.versions.at(part.number);
@@ -135,8 +136,11 @@ class Collector {
             fmt::format("{} counts in place of {}", row->called, (*submissions)[i].called));
       }
     }
+    std::map<int, LatePolicy::Lateness> late = lateness_of(student, row);
+    outcome.slip_days = policy_.slip_days().each() - policy_.slip_days().left(names_of(student));
+    for (const auto& [part, lateness] : late) outcome.slip_days += lateness.slip_days;
     for (const PartSpec& part : course_.parts) {
-      PartOutcome one = part_outcome(student, row, part.number);
+      PartOutcome one = part_outcome(student, row, part.number, late[part.number]);
       for (const ManualPoints& points : manual) {
         if (points.part != part.number) continue;
         one.manual += points.points;
@@ -152,7 +156,29 @@ class Collector {
     return outcome;
   }
 
-  PartOutcome part_outcome(const Student& student, const SubmissionRow* row, int part) {
+  /// Of each part that was graded; one without points costs no slip days.
+  std::map<int, LatePolicy::Lateness> lateness_of(const Student& student,
+                                                  const SubmissionRow* row) {
+    std::map<int, LatePolicy::Lateness> late;
+    if (row == nullptr || !row->problem.empty()) return late;
+    std::vector<int> parts;
+    for (const PartSpec& part : course_.parts) parts.push_back(part.number);
+    const std::vector<std::string> names = names_of(student);
+    int left = policy_.slip_days().left(names);
+    for (const int part : policy_.in_order_of_due(std::move(parts))) {
+      const auto grade = store_.grade(row->id, part);
+      if (!grade) continue;
+      const GradedPoints points = store_.points_of(grade->grading.name).value_or(GradedPoints());
+      const bool has_points = points.score + points.bonus > 0;
+      late[part] =
+          policy_.lateness(names, part, row->received, row->marked_late, has_points ? left : 0);
+      left -= late[part].slip_days;
+    }
+    return late;
+  }
+
+  PartOutcome part_outcome(const Student& student, const SubmissionRow* row, int part,
+                           const LatePolicy::Lateness& late) {
     PartOutcome outcome;
     outcome.part = part;
     if (row == nullptr) return outcome;
@@ -163,7 +189,6 @@ class Collector {
     }
     const auto grade = store_.grade(row->id, part);
     if (!grade) return outcome;
-    const auto late = policy_.lateness(names_of(student), part, row->received, row->marked_late);
     outcome.keeps = late.keeps;
     outcome.lateness = late.why;
     outcome.state = state_of(grade->grading.state);

@@ -56,7 +56,7 @@ void read_policy(std::string_view text) {
   try {
     const LatePolicy policy = LatePolicy::parse(text, "late.toml");
     for (const std::int64_t time : {INT64_MIN, std::int64_t{0}, INT64_MAX}) {
-      const auto late = policy.lateness(policy.extended_students(), 2, time, true);
+      const auto late = policy.lateness(policy.named_students(), 2, time, true, 3);
       require(late.keeps >= 0 && late.keeps <= 1 && std::isfinite(late.hours) && late.hours >= 0);
     }
   } catch (const SpecError&) {

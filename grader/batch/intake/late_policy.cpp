@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <limits>
 
 #include "grader/batch/intake/fold_name.h"
 #include "grader/spec/part.h"
@@ -49,6 +50,10 @@ class LatePolicy::Reader {
     reader.each("step", [&](const toml::table& step) { read_step(step); });
     reader.each("extension", [&](const toml::table& extension) { read_extension(extension); });
     reader.maybe("parts", [&](const toml::table& parts) { read_parts(parts); });
+    reader.maybe("slip_days", [&](const toml::table& days) {
+      TableReader slip(days, name_, "[slip_days]");
+      policy_.slip_days_ = SlipDays::read(slip, name_);
+    });
     reader.finish();
     require_effect(reader);
     return std::move(policy_);
@@ -138,14 +143,21 @@ LatePolicy LatePolicy::parse(std::string_view text, const std::string& name) {
   return Reader(name).read(parse_toml_text(std::string(text), name));
 }
 
-std::vector<std::string> LatePolicy::extended_students() const {
+std::vector<std::string> LatePolicy::named_students() const {
   std::vector<std::string> students;
-  for (const Extension& extension : extensions_) {
-    if (std::ranges::find(students, extension.student) == students.end()) {
-      students.push_back(extension.student);
-    }
-  }
+  const auto add = [&](const std::string& student) {
+    if (std::ranges::find(students, student) == students.end()) students.push_back(student);
+  };
+  for (const Extension& extension : extensions_) add(extension.student);
+  std::ranges::for_each(slip_days_.named_students(), add);
   return students;
+}
+
+std::vector<int> LatePolicy::in_order_of_due(std::vector<int> parts) const {
+  std::ranges::stable_sort(parts, {}, [this](int part) {
+    return due_of(part).value_or(std::numeric_limits<std::int64_t>::max());
+  });
+  return parts;
 }
 
 std::optional<std::int64_t> LatePolicy::due_of(int part) const {
@@ -171,8 +183,8 @@ const LatePolicy::Extension* LatePolicy::extension_of(const std::vector<std::str
 }
 
 LatePolicy::Lateness LatePolicy::lateness(const std::vector<std::string>& student_names, int part,
-                                          std::optional<std::int64_t> received_at,
-                                          bool marked_late) const {
+                                          std::optional<std::int64_t> received_at, bool marked_late,
+                                          int slip_days) const {
   const Extension* const extension = extension_of(student_names, part);
   const std::optional<std::int64_t> usual = due_of(part);
   const std::optional<std::int64_t> due = extension != nullptr ? extension->due : usual;
@@ -194,11 +206,36 @@ LatePolicy::Lateness LatePolicy::lateness(const std::vector<std::string>& studen
   } else {
     return {};
   }
-  for (const Step& step : steps_) {
-    if (result.hours >= step.after_hours) result.keeps = step.keeps;
-  }
+  result.keeps = keeps_after(result.hours);
+  spend_slip_days(slip_days, result);
   result.why += ": " + points_that_count(result.keeps);
   return result;
+}
+
+/// @param hours late, which a policy may say costs nothing
+double LatePolicy::keeps_after(double hours) const {
+  double keeps = 1;
+  for (const Step& step : steps_) {
+    if (hours >= step.after_hours) keeps = step.keeps;
+  }
+  return keeps;
+}
+
+void LatePolicy::spend_slip_days(int left, Lateness& lateness) const {
+  constexpr double kHoursPerDay = 24;
+  const int most = std::min(left, slip_days_.per_part());
+  for (int days = 1; days <= most; ++days) {
+    const double hours = lateness.hours - kHoursPerDay * days;
+    const double keeps = hours > 0 ? keeps_after(hours) : 1;
+    if (keeps > lateness.keeps) {
+      lateness.keeps = keeps;
+      lateness.slip_days = days;
+    }
+    if (!(hours > 0)) break;
+  }
+  if (lateness.slip_days == 0) return;
+  lateness.why += fmt::format(", {} slip {} spent, {} left", lateness.slip_days,
+                              lateness.slip_days == 1 ? "day" : "days", left - lateness.slip_days);
 }
 
 }  // namespace rooflab

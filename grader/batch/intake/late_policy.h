@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "grader/batch/intake/slip_days.h"
+
 namespace rooflab {
 
 /// What being late costs, from a TOML file:
@@ -23,12 +25,15 @@ namespace rooflab {
 ///     student = "ada"             # key, login, e-mail address or SIS id
 ///     part = 2                    # optional: every part when left out
 ///     due = 2026-12-01T12:00:00Z
+///     [slip_days]                 # optional: slip_days.h
+///     each = 4
 class LatePolicy {
  public:
   struct Lateness {
-    double hours = 0;  ///< after the student's own due date and grace; 0 when in time
-    double keeps = 1;  ///< the fraction of the points that is left
-    std::string why;   ///< "3.2 hours late: 90 % of the points count"; empty when in time
+    double hours = 0;   ///< after the student's own due date and grace; 0 when in time
+    double keeps = 1;   ///< the fraction of the points that is left
+    int slip_days = 0;  ///< that it has cost
+    std::string why;    ///< "3.2 hours late: 90 % of the points count"; empty when in time
   };
 
   /// Nobody is late.
@@ -37,14 +42,22 @@ class LatePolicy {
   /// without a step
   static LatePolicy parse(std::string_view text, const std::string& name);
 
-  /// Whom extensions are for, as the file calls them: one that fits nobody is a slip of the pen.
-  std::vector<std::string> extended_students() const;
+  /// Whom extensions and spent slip days are for, as the file calls them: one that fits nobody is
+  /// a slip of the pen.
+  std::vector<std::string> named_students() const;
 
   /// A time decides where there is one, else the mark. An extension for the part counts before one
   /// for every part.
   /// @param student_names what the student is called in `extension`: key, login, e-mail, SIS id
+  /// @param slip_days that the student has left: as few are spent as save the most points
   Lateness lateness(const std::vector<std::string>& student_names, int part,
-                    std::optional<std::int64_t> received_at, bool marked_late) const;
+                    std::optional<std::int64_t> received_at, bool marked_late,
+                    int slip_days = 0) const;
+
+  const SlipDays& slip_days() const { return slip_days_; }
+
+  /// The parts as they are due, those without a date last: in this order slip days are spent.
+  std::vector<int> in_order_of_due(std::vector<int> parts) const;
 
  private:
   class Reader;
@@ -59,6 +72,8 @@ class LatePolicy {
   };
   const Extension* extension_of(const std::vector<std::string>& names, int part) const;
   std::optional<std::int64_t> due_of(int part) const;
+  double keeps_after(double hours) const;
+  void spend_slip_days(int left, Lateness& lateness) const;
 
   std::optional<std::int64_t> due_;
   std::map<int, std::int64_t> part_due_;
@@ -66,6 +81,7 @@ class LatePolicy {
   double marked_late_hours_ = 0;
   std::vector<Step> steps_;
   std::vector<Extension> extensions_;
+  SlipDays slip_days_;
 };
 
 }  // namespace rooflab

@@ -86,7 +86,7 @@ TEST_F(LatenessTest, KnowsPartsAndExtensions) {
   EXPECT_EQ(of(24 * kHour + 901, 1, {"ada", "ada@x.org"}).keeps, 0.9);
   EXPECT_EQ(of(48 * kHour, 3, {"ADA", "ada@x.org"}).keeps, 1);
   EXPECT_EQ(of(48 * kHour, 3, {"ada"}).keeps, 0.9);
-  EXPECT_THAT(policy_.extended_students(), ElementsAre("ada", "Ada@x.org"));
+  EXPECT_THAT(policy_.named_students(), ElementsAre("ada", "Ada@x.org"));
 }
 
 TEST_F(LatenessTest, OfAMarkIsWhatThePolicyTakesItFor) {
@@ -111,9 +111,10 @@ TEST(LatePolicy, SaysWhatIsWrongAndWhere) {
   EXPECT_THAT(late_policy_error("\ndue = \"tomorrow\"\n"),
               AllOf(HasSubstr("late.toml:2: "), HasSubstr("a date, a time and a zone")));
   EXPECT_THAT(late_policy_error("due = 2026-11-20\n"), HasSubstr("a date, a time and a zone"));
-  EXPECT_THAT(late_policy_error("grace = 5\n"),
-              AllOf(HasSubstr("unknown key `grace`"),
-                    HasSubstr("due, extension, grace_minutes, marked_late_hours, parts, step")));
+  EXPECT_THAT(
+      late_policy_error("grace = 5\n"),
+      AllOf(HasSubstr("unknown key `grace`"),
+            HasSubstr("due, extension, grace_minutes, marked_late_hours, parts, slip_days, step")));
   EXPECT_THAT(late_policy_error("grace_minutes = -1\n"), HasSubstr("from 0 on"));
   EXPECT_THAT(late_policy_error("grace_minutes = nan\n"), HasSubstr("from 0 on"));
   EXPECT_THAT(late_policy_error("[[step]]\nafter_hours = 1\nkeeps = 90\n"),
@@ -158,6 +159,57 @@ TEST(LatePolicy, OneThatCostsNothingHasToSaySo) {
             "no error");
   EXPECT_EQ(late_policy_error("marked_late_hours = 24\n[[step]]\nafter_hours = 0\nkeeps = 0.5\n"),
             "no error");
+}
+
+class SlipDaysTest : public ::testing::Test {
+ protected:
+  static LatePolicy policy_with(const std::string& slip_days) {
+    return LatePolicy::parse(kPolicy + slip_days, "late.toml");
+  }
+  LatePolicy::Lateness of(std::int64_t hours, int left) const {
+    return policy_.lateness({"bob"}, 1, kDue + 900 + hours * kHour + 720, false, left);
+  }
+  LatePolicy policy_ = policy_with("[slip_days]\neach = 4\nper_part = 2\n");
+};
+
+TEST_F(SlipDaysTest, AsFewAreSpentAsSaveTheMostPoints) {
+  EXPECT_EQ(of(3, 4).why, "3.2 hours late, 1 slip day spent, 3 left: all points count");
+  EXPECT_EQ(of(30, 4).why, "30.2 hours late, 2 slip days spent, 2 left: all points count");
+  EXPECT_EQ(of(30, 1).why, "30.2 hours late, 1 slip day spent, 0 left: 90 % of the points count");
+  EXPECT_EQ(of(60, 4).why, "60.2 hours late, 2 slip days spent, 2 left: 90 % of the points count");
+  EXPECT_EQ(of(110, 4).slip_days, 2) << "from nothing to a half";
+  EXPECT_EQ(of(130, 4).slip_days, 0) << "nothing is saved";
+  EXPECT_EQ(of(30, 0).why, "30.2 hours late: 50 % of the points count");
+  EXPECT_EQ(of(-1, 4).slip_days, 0);
+}
+
+TEST_F(SlipDaysTest, GoToThePartsAsTheyAreDue) {
+  EXPECT_THAT(policy_.in_order_of_due({2, 1, 3}), ElementsAre(1, 3, 2));
+}
+
+TEST_F(SlipDaysTest, ThoseSpentBeforeAreGone) {
+  const LatePolicy policy = policy_with(
+      "[slip_days]\neach = 4\n[[slip_days.spent]]\nstudent = \"Ada@x.org\"\ndays = 3\n");
+  EXPECT_EQ(policy.slip_days().left({"ada", "ada@x.org"}), 1);
+  EXPECT_EQ(policy.slip_days().left({"bob"}), 4);
+  EXPECT_EQ(policy.slip_days().per_part(), 4);
+  EXPECT_THAT(policy.named_students(), ::testing::Contains("Ada@x.org"));
+  EXPECT_EQ(LatePolicy().slip_days().left({"bob"}), 0);
+}
+
+TEST_F(SlipDaysTest, MistakesAreNamedWithTheirPlace) {
+  const auto error = [](const std::string& text) { return late_policy_error(kPolicy + text); };
+  EXPECT_THAT(error("[slip_days]\n"), HasSubstr("each"));
+  EXPECT_THAT(error("[slip_days]\neach = 0\n"),
+              AllOf(HasSubstr("late.toml:"), HasSubstr("`each` is 0"),
+                    HasSubstr("write a whole number of days from 1 to 366")));
+  EXPECT_THAT(error("[slip_days]\neach = 4\nper_part = -1\n"), HasSubstr("`per_part` is -1"));
+  EXPECT_THAT(error("[slip_days]\neach = 4\nmost = 1\n"), HasSubstr("most"));
+  const std::string spent = "[[slip_days.spent]]\nstudent = \"ada\"\ndays = ";
+  EXPECT_THAT(error("[slip_days]\neach = 4\n" + spent + "5\n"),
+              HasSubstr("\"ada\" has spent 5 days of 4"));
+  EXPECT_THAT(error("[slip_days]\neach = 4\n" + spent + "1\n" + spent + "1\n"),
+              HasSubstr("\"ada\" has spent days already"));
 }
 
 }  // namespace

@@ -94,6 +94,7 @@ struct StudentOutcome {
   std::vector<std::string> problems;  ///< what somebody should look at: "not on the roster"
   std::vector<PartOutcome> parts;     ///< in the order of ClassResults::parts
   std::vector<ManualPoints> manual;
+  int slip_days = 0;  ///< spent so far, before this batch too
 };
 
 /// Its maxima are the largest that anybody's recorded grading has, or the course's where nothing
@@ -115,6 +116,7 @@ struct ClassResults {
   std::string versions;   ///< of grader and toolkit, one line
   std::string graded_at;  ///< "2026-11-22 10:15 UTC"; the only time of day in any output
   std::vector<std::string> problems = {};  ///< of the class as a whole, for its instructor
+  int slip_days_each = 0;                  ///< 0: the late policy gives none
 };
 
 /// Evidence of one grading, whole; results are large, so they are loaded one at a time.

@@ -16,6 +16,7 @@
 #include "grader/batch/outputs/gradebooks.h"
 #include "grader/batch/outputs/gradescope_json.h"
 #include "grader/batch/outputs/junit_xml.h"
+#include "grader/batch/outputs/slip_days_toml.h"
 #include "grader/report/text.h"
 #include "grader/spec/files.h"
 
@@ -47,6 +48,9 @@ class Writer {
     // What is of the whole class first: it is missed most, should the disk be full.
     for (const ClassTable& table : kClassTables) {
       write(table.file, [&] { return table.csv(results_, options_); });
+    }
+    if (results_.slip_days_each > 0) {
+      write("slip_days.toml", [&] { return slip_days_toml(results_); });
     }
     write("class.html", [&] { return class_page(results_, gpu_, options_); });
     JunitXml junit(results_, options_.assignment);

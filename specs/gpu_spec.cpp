@@ -8,6 +8,7 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -16,6 +17,30 @@
 
 namespace gpu_spec {
 namespace {
+
+/// Dense FLOPs that an SM's tensor cores do in a clock, of 16-bit numbers; nothing for a capability
+/// that is not known here.
+///
+/// Sources: the whitepapers of Volta to Blackwell; GPUs whose rate is halved by their drivers or
+/// with fp32 sums do less.
+std::optional<int> tensor_flops_per_clock(const GpuSpec& spec) {
+  switch (spec.compute_capability_major * 10 + spec.compute_capability_minor) {
+    case 70:
+    case 75:
+    case 86:
+    case 89:
+    case 120:
+      return 1024;
+    case 80:
+      return 2048;
+    case 90:
+      return 4096;
+    case 100:
+      return 8192;
+    default:
+      return std::nullopt;
+  }
+}
 
 constexpr double kKibi = 1024.0;
 constexpr double kMebi = 1024.0 * 1024.0;
@@ -325,6 +350,25 @@ class Reader {
          fmt::format("is {}, more than all of it; write a share from 0 to 1", value));
   }
 
+  /// Data sheets print rates "with sparsity", which no dense product reaches.
+  void check_tensor_rates(const GpuSpec& spec) const {
+    const std::optional<int> most = tensor_flops_per_clock(spec);
+    if (!most) return;
+    for (const auto& [type, share] : {std::pair("fp16_tensor", 1.0), std::pair("bf16_tensor", 1.0),
+                                      std::pair("tf32_tensor", 0.5)}) {
+      const auto stated = spec.peak_flops.find(type);
+      if (stated == spec.peak_flops.end()) continue;
+      const double cores = share * *most * spec.sm_count * spec.clock_mhz * kMega;
+      if (stated->second <= 1.05 * cores) continue;
+      fail(at("peak_tflops", type), fmt::format("peak_tflops.{}", type),
+           fmt::format("is {:.1f}, but tensor cores of capability {}.{} do at most {:.0f} dense "
+                       "FLOPs a clock and SM, which is {:.1f}; a rate \"with sparsity\" has to be "
+                       "divided by two",
+                       stated->second / kTera, spec.compute_capability_major,
+                       spec.compute_capability_minor, share * *most, cores / kTera));
+    }
+  }
+
   /// Numbers that contradict each other are a slip in the file, most often in a unit.
   void check_consistency(const GpuSpec& spec) const {
     const double cores = 2.0 * spec.sm_count * spec.fp32_lanes_per_sm * spec.clock_mhz * kMega;
@@ -336,6 +380,7 @@ class Reader {
                "wrong",
                stated / kTera, cores / kTera));
     }
+    check_tensor_rates(spec);
     if (spec.sustained_clock_mhz > spec.clock_mhz) {
       fail(at("clock", "sustained_mhz"), "clock.sustained_mhz",
            fmt::format("is {}, above the boost clock of {}; correct the one that is wrong",

@@ -179,6 +179,17 @@ TEST_F(SpecFileTest, EachComplaintNamesFileLineKeyAndRemedy) {
             "[memory], [peak_tflops], [sm]");
 }
 
+TEST_F(SpecFileTest, ATensorRateWithSparsityIsRefused) {
+  EXPECT_EQ(complaint("fp16_tensor = 312.0", "fp16_tensor = 624.0"),
+            "x.toml:32: peak_tflops.fp16_tensor is 624.0, but tensor cores of capability 8.0 do at "
+            "most 2048 dense FLOPs a clock and SM, which is 311.9; a rate \"with sparsity\" has to "
+            "be divided by two");
+  EXPECT_THAT(complaint("tf32_tensor = 156.0", "tf32_tensor = 312.0"),
+              HasSubstr("peak_tflops.tf32_tensor is 312.0"));
+  EXPECT_THAT(complaint("bf16_tensor = 312.0", "bf16_tensor = 624.0"),
+              HasSubstr("peak_tflops.bf16_tensor is 624.0"));
+}
+
 TEST_F(SpecFileTest, AClockUnderLoadAboveTheBoostClockIsRefused) {
   EXPECT_EQ(complaint("sm_mhz = 1410 ", "sm_mhz = 1410\nsustained_mhz = 1500 "),
             "x.toml:25: clock.sustained_mhz is 1500, above the boost clock of 1410; correct the "

@@ -10,6 +10,8 @@
 #include <thread>
 
 #include "grader/batch/batch.h"
+#include "grader/batch/collect.h"
+#include "grader/batch/compare_classes.h"
 #include "grader/batch/execute/local_executor.h"
 #include "grader/batch/free_text.h"
 #include "grader/batch/job_files.h"
@@ -25,6 +27,7 @@
 #include "grader/report/text.h"
 #include "grader/sandbox/sandbox.h"
 #include "grader/spec/course_spec.h"
+#include "grader/spec/files.h"
 
 namespace rooflab {
 namespace {
@@ -202,6 +205,36 @@ void tell_summary(const BatchSummary& summary, const BatchOptions& options,
   std::cout << fmt::format("the class: {}\n", (folder / "class.html").string());
 }
 
+/// What the class of a folder came to, as the parts of this course say it.
+GradedClass graded_class(Batch& batch, const Course& course) {
+  return {.results = collect(batch.store(), course, batch.settings().policy),
+          .subject_of = [&store = batch.store()](
+                            const std::string& grading) -> std::optional<GradingSubject> {
+            const auto row = store.grading(grading);
+            return row ? std::optional(row->subject) : std::nullopt;
+          }};
+}
+
+/// @return 1 where a grade differs
+int compare_with(const std::string& earlier, Batch& now, const Course& course) {
+  constexpr std::size_t kMostShown = 50;
+  if (std::filesystem::weakly_canonical(earlier) ==
+      std::filesystem::weakly_canonical(now.folder().path())) {
+    throw UsageError(fmt::format(
+        "--compare {}: this is the batch itself; name the folder of another batch", earlier));
+  }
+  BatchRequest request;
+  request.out = earlier;
+  request.resume = true;  // there has to be one
+  Batch before(request);
+  const ClassComparison comparison =
+      compare_classes(graded_class(before, course), graded_class(now, course));
+  const std::filesystem::path table = now.folder().path() / "compared.csv";
+  write_file_atomically(table, compared_csv(comparison));
+  std::cout << compared_words(comparison, kMostShown) << "the table: " << table.string() << '\n';
+  return comparison.changed.empty() ? 0 : 1;
+}
+
 int exit_code_of(const BatchSummary& summary) {
   if (summary.faults > 0 || summary.stopped) return 3;
   return summary.problems > 0 ? 1 : 0;
@@ -223,6 +256,7 @@ int grade_class(const BatchOptions& options, const Installation& installation) {
                  ? 0
                  : 1;
     }
+    if (!options.compare.empty()) return compare_with(options.compare, batch, course);
     const Share share = share_of(options);
     ClassProgress progress;
     const auto executor =

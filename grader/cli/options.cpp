@@ -151,6 +151,11 @@ void add_batch_options(CLI::App& command, BatchOptions& batch, Flags& flags) {
       .add_flag("--reveal", batch.reveal,
                 "With --replay: show what hidden cases expected and got, for instructors alone")
       ->needs("--replay");
+  command
+      .add_option("--compare", batch.compare,
+                  "Folder of an earlier batch of this class: say whose points differ, and why; "
+                  "grades nothing")
+      ->excludes("--replay");
   add_seed(command, batch.seed, "What the seeds of all inputs are made from");
   command.add_option("--assignment", batch.assignment, "Its name in gradebooks (default: Rooflab)");
   command

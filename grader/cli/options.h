@@ -28,6 +28,7 @@ struct BatchOptions {
   std::vector<std::string> regrade;
   std::string replay;   ///< a student
   bool reveal = false;  ///< the hidden cases of the replay too
+  std::string compare;  ///< folder of another batch of the class
   std::optional<std::string> assignment;
   std::vector<std::string> canvas_assignments;  ///< "1=48213"
   std::optional<bool> leaderboard;

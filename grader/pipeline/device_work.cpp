@@ -165,9 +165,12 @@ bool is_missing_operations(double needed, const simgpu::Activity& activity) {
 
 /// Bytes that can hold what the host has made of the case's data: what was copied to the device
 /// after the first copy to the host, and what it said by launches and fills, beyond the parameters
-/// of a few kernels.
-double bytes_behind_the_host(const simgpu::Activity& activity, const gpu_spec::GpuSpec& gpu) {
-  constexpr double kUsualParameters = 512;
+/// of a few kernels, which must not be enough for half of the results.
+double bytes_behind_the_host(const TensorBytes& tensors, const simgpu::Activity& activity,
+                             const gpu_spec::GpuSpec& gpu) {
+  constexpr double kMostUsual = 512;
+  const double usual =
+      std::min(kMostUsual, kShareOfRoundTrip * static_cast<double>(tensors.results));
   bool has_left = stored_for_host(activity, gpu) > 0 || activity.printed_bytes > 0;
   double bytes = shared_bytes(activity, Limiter::host_loads, gpu);
   for (std::size_t i = 0; i < activity.memory.size(); ++i) {
@@ -179,7 +182,7 @@ double bytes_behind_the_host(const simgpu::Activity& activity, const gpu_spec::G
       bytes += static_cast<double>(record.bytes);
     }
   }
-  return bytes + std::max(static_cast<double>(activity.given_bytes) - kUsualParameters, 0.0);
+  return bytes + std::max(static_cast<double>(activity.given_bytes) - usual, 0.0);
 }
 
 /// What the data's way over the host says.
@@ -255,7 +258,7 @@ std::optional<Doubt> round_trip(const Problem& problem, const Work& work,
                                 const simgpu::Activity& activity, const gpu_spec::GpuSpec& gpu) {
   const double needed = total_flops(work);
   const TensorBytes bytes = tensor_bytes(problem);
-  const double back = bytes_behind_the_host(activity, gpu);
+  const double back = bytes_behind_the_host(bytes, activity, gpu);
   const auto doubt =
       doubt_of_round_trip(needed, static_cast<double>(bytes.results), back, activity);
   if (!doubt || !went_to_the_host(bytes, work, activity, gpu)) return std::nullopt;

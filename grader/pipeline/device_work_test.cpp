@@ -124,6 +124,16 @@ TEST(DeviceWorkTest, ResultsThatComeBackAsParametersAreARoundTripToo) {
   EXPECT_EQ(operations_of(activity)->kind, Kind::detour);
 }
 
+TEST(DeviceWorkTest, OfASingleNumberNoParametersAreUsual) {
+  Problem problem = problem_of_kilobytes();
+  problem.tensors.back().shape = {1};
+  simgpu::Activity activity = kernel_with("fp32", 2'000'000);
+  activity.given_bytes = 40;
+  EXPECT_FALSE(missing_operations(problem, kWork, activity, kGpu)) << "nothing went to the host";
+  activity.memory = copy_of(MemoryOperation::copy_to_host, 40'000).memory;
+  EXPECT_EQ(missing_operations(problem, kWork, activity, kGpu)->kind, Kind::detour);
+}
+
 TEST(DeviceWorkTest, BeyondTheRecordsThatAreKeptTheOrderIsNotKnownAndSumsCount) {
   simgpu::Activity activity = kernel_with("fp32", 2'000'000);
   activity.memory.assign(simgpu::kMostRecords, copy_of(MemoryOperation::set, 1).memory[0]);

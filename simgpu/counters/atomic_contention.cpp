@@ -20,10 +20,6 @@ constexpr std::uint64_t kSlicePiece = 512;
 constexpr std::uint64_t kCyclesOfAFloat = 3;
 /// Bytes per cycle of one slice of L2: NVIDIA's whitepaper on the A100 has 5120 for 80 of them.
 constexpr double kSliceBytesPerCycle = 64;
-/// Of a launch that touches more than these, what comes later is not followed: it is no hot spot.
-constexpr std::size_t kMostAddresses = std::size_t{1} << 20;
-constexpr std::size_t kMostSlices = std::size_t{1} << 20;
-
 /// The lanes of a warp that meet on one address.
 struct Meeting {
   std::uint64_t address = 0;
@@ -61,12 +57,21 @@ Meetings meetings_of(const WarpAccess& access) {
   return meetings;
 }
 
-/// The entry for a key; nullptr when there is none and no room for more.
-template <typename Map>
-auto* entry_of(Map& map, std::uint64_t key, std::size_t most) {
-  const auto found = map.find(key);
-  if (found != map.end()) return &found->second;
-  return map.size() < most ? &map[key] : nullptr;
+template <typename Use>
+std::vector<UseAt<Use>> in_order(const BoundedSums<Use>& sums) {
+  std::vector<UseAt<Use>> all;
+  all.reserve(sums.kept().size());
+  for (const auto& [key, use] : sums.kept()) all.push_back({key, use});
+  std::ranges::sort(all, {}, &UseAt<Use>::key);
+  return all;
+}
+
+/// What was dropped of a block, each key of the launch may have had. Those that the block names get
+/// it twice, which can only make a time longer.
+template <typename Use>
+void add_block(const std::vector<UseAt<Use>>& uses, const Use& of_others, BoundedSums<Use>& sums) {
+  if (weight_of(of_others) != 0) sums.add_to_all(of_others);
+  for (const UseAt<Use>& use : uses) sums[use.key] += use.use;
 }
 
 double cycles_of(const AtomicUse& use, const gpu_spec::GpuSpec& gpu) {
@@ -85,10 +90,9 @@ void AtomicUses::add(const WarpAccess& access) {
   std::size_t count = 0;
   for (std::size_t i = 0; i < meetings.count; ++i) {
     const Meeting& meeting = meetings.all[i];
-    if (AtomicUse* const use = entry_of(addresses_, meeting.address, kMostAddresses)) {
-      use->lanes += meeting.lanes;
-      (one_by_one ? use->one_by_one : use->combined) += one_by_one ? meeting.lanes : 1;
-    }
+    AtomicUse& use = addresses_[meeting.address];
+    use.lanes += meeting.lanes;
+    (one_by_one ? use.one_by_one : use.combined) += one_by_one ? meeting.lanes : 1;
     const std::uint64_t sector = meeting.address / kSectorBytes;
     const auto end = sectors.begin() + count;
     auto found = std::find_if(sectors.begin(), end,
@@ -99,51 +103,65 @@ void AtomicUses::add(const WarpAccess& access) {
   }
   for (std::size_t i = 0; i < count; ++i) {
     const std::uint64_t slice = sectors[i].sector * kSectorBytes / kSlicePiece;
-    if (auto* requests = entry_of(slices_, slice, kMostSlices)) *requests += sectors[i].cycles;
+    slices_[slice].requests += sectors[i].cycles;
+    requests_ += sectors[i].cycles;
   }
 }
 
 BlockAtomics AtomicUses::take() {
-  BlockAtomics block;
-  for (auto& [address, use] : addresses_) {
-    use.address = address;
-    block.addresses.push_back(use);
-  }
-  for (const auto& [slice, requests] : slices_) block.slices.push_back({slice, requests});
-  std::ranges::sort(block.addresses, {}, &AtomicUse::address);
-  std::ranges::sort(block.slices, {}, &SliceUse::slice);
-  addresses_.clear();
-  slices_.clear();
+  BlockAtomics block{.addresses = in_order(addresses_),
+                     .slices = in_order(slices_),
+                     .of_others = addresses_.floor(),
+                     .of_other_slices = slices_.floor(),
+                     .requests = requests_};
+  *this = AtomicUses();
   return block;
 }
 
+AtomicUse& AtomicUse::operator+=(const AtomicUse& other) {
+  combined += other.combined;
+  one_by_one += other.one_by_one;
+  lanes += other.lanes;
+  return *this;
+}
+
+std::uint64_t weight_of(const AtomicUse& use) { return use.lanes; }
+
+void take_larger(AtomicUse& use, const AtomicUse& other) {
+  use.combined = std::max(use.combined, other.combined);
+  use.one_by_one = std::max(use.one_by_one, other.one_by_one);
+  use.lanes = std::max(use.lanes, other.lanes);
+}
+
+SliceUse& SliceUse::operator+=(const SliceUse& other) {
+  requests += other.requests;
+  return *this;
+}
+
+std::uint64_t weight_of(const SliceUse& use) { return use.requests; }
+
+void take_larger(SliceUse& use, const SliceUse& other) {
+  use.requests = std::max(use.requests, other.requests);
+}
+
 void AtomicContention::add(const BlockAtomics& block) {
-  for (const AtomicUse& use : block.addresses) {
-    AtomicUse* const sum = entry_of(addresses_, use.address, kMostAddresses);
-    if (sum == nullptr) continue;
-    sum->combined += use.combined;
-    sum->one_by_one += use.one_by_one;
-    sum->lanes += use.lanes;
-  }
-  for (const SliceUse& use : block.slices) {
-    if (auto* requests = entry_of(slices_, use.slice, kMostSlices)) *requests += use.requests;
-  }
+  add_block(block.addresses, block.of_others, addresses_);
+  add_block(block.slices, block.of_other_slices, slices_);
+  requests_ += block.requests;
 }
 
 void AtomicContention::finish(const gpu_spec::GpuSpec& gpu, KernelCounters& counters) const {
-  double cycles = 0;
-  std::uint64_t lanes = 0;
-  for (const auto& [address, use] : addresses_) {
+  double cycles = cycles_of(addresses_.floor(), gpu);
+  std::uint64_t lanes = addresses_.floor().lanes;
+  for (const auto& [address, use] : addresses_.kept()) {
     cycles = std::max(cycles, cycles_of(use, gpu));
     lanes = std::max(lanes, use.lanes);
   }
-  double all = 0;
-  for (const auto& [slice, requests] : slices_) {
-    const auto next = slices_.find(slice + 1);
-    const double beside = next == slices_.end() ? 0 : static_cast<double>(next->second);
-    cycles = std::max(cycles, gpu.atomic_cycles * (static_cast<double>(requests) + beside));
-    all += gpu.atomic_cycles * static_cast<double>(requests);
+  for (const auto& [slice, use] : slices_.kept()) {
+    const double beside = static_cast<double>(slices_.at(slice + 1).requests);
+    cycles = std::max(cycles, gpu.atomic_cycles * (static_cast<double>(use.requests) + beside));
   }
+  const double all = gpu.atomic_cycles * static_cast<double>(requests_);
   const double slices = gpu.l2_bytes_per_second / (kSliceBytesPerCycle * gpu.clock_mhz * 1e6);
   if (gpu.atomic_sectors_per_cycle > 0) {
     cycles = std::max(cycles, all / (gpu.atomic_cycles * gpu.atomic_sectors_per_cycle));
@@ -151,7 +169,7 @@ void AtomicContention::finish(const gpu_spec::GpuSpec& gpu, KernelCounters& coun
     cycles = std::max(cycles, all / slices);
   }
   counters.atomics_on_one_address = lanes;
-  counters.atomic_addresses = addresses_.size();
+  counters.atomic_addresses = addresses_.keys();
   counters.atomic_serial_cycles = static_cast<std::uint64_t>(std::llround(cycles));
 }
 

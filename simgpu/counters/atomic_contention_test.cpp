@@ -62,6 +62,17 @@ TEST(AtomicContention, ServesFloatsOnOneAddressOneAfterTheOther) {
   EXPECT_EQ(AtomicLaunch(true).run(100, one_address, 0x11U).atomic_serial_cycles, 3U * 200);
 }
 
+TEST(AtomicContention, OfAnAddressThatComesBehindAMillionOthersIsNotForgotten) {
+  constexpr std::uint64_t kOthers = (std::uint64_t{1} << 20) / kWarpSize + 1;
+  const auto others_first = [](std::uint64_t block, unsigned lane) {
+    return block < kOthers ? kAtomicBase + 4096 * (32 * block + lane) : kAtomicBase;
+  };
+  const KernelCounters counters = AtomicLaunch(true).run(kOthers + 1000, others_first);
+  EXPECT_GE(counters.atomic_serial_cycles, 3U * 32 * 1000);
+  EXPECT_LE(counters.atomic_serial_cycles, 3U * 32 * 1000 + 6) << "by what was dropped";
+  EXPECT_GE(counters.atomics_on_one_address, 32U * 1000);
+}
+
 TEST(AtomicContention, IsThatOfTheBusiestAddress) {
   // Every other lane to one address, the others to places far apart.
   const auto half = [](std::uint64_t block, unsigned lane) {

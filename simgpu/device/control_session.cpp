@@ -13,6 +13,7 @@
 #include "simgpu/device/origins_wire.h"
 #include "simgpu/device/protocol.h"
 #include "simgpu/device/recording_wire.h"
+#include "simgpu/exec/kept_stores.h"
 #include "simgpu/memory/huge_pages.h"
 #include "simgpu/replay/trim.h"
 
@@ -230,6 +231,7 @@ void ControlSession::memory_operation(ControlOperation operation, wire::Reader& 
 /// As many stretches as fit, from the one of this number on.
 void ControlSession::settled_from(std::uint64_t first, wire::Writer& writer) const {
   const SettledBytes& settled = device_.since_mark().settled;
+  static_assert(kMostStoredAllocations * sizeof(ByteRange) < protocol::kChunkBytes / 2);
   const std::size_t most = protocol::kChunkBytes / sizeof(ByteRange) - settled.of_grid.size();
   for (const std::uint64_t number :
        {settled.chosen.storing, settled.chosen.of_grid, settled.chosen.last_stores_at,

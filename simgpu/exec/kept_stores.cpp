@@ -14,7 +14,6 @@ using Kind = TrafficEntry::Kind;
 constexpr std::size_t kMostBytes = std::size_t{256} << 20;
 constexpr std::size_t kMostRanges = std::size_t{1} << 20;
 /// More than any call has tensors.
-constexpr std::size_t kMostAllocations = 1024;
 
 std::uint64_t end_of(const ByteRange& range) { return range.address + range.bytes; }
 
@@ -64,11 +63,20 @@ void merge_ranges(std::vector<ByteRange>& ranges) {
   ranges.resize(kept);
 }
 
+void keep_largest(std::vector<ByteRange>& ranges, std::size_t most) {
+  if (ranges.size() <= most) return;
+  std::ranges::sort(ranges, [](const ByteRange& a, const ByteRange& b) {
+    return a.bytes != b.bytes ? a.bytes > b.bytes : a.address < b.address;
+  });
+  ranges.resize(most);
+  std::ranges::sort(ranges, {}, &ByteRange::address);
+}
+
 void StoredByGrid::add(const std::vector<ByteRange>& ranges, double times) {
   for (const ByteRange& range : ranges) {
     const Allocation* allocation = memory_.find(range.address);
     if (allocation == nullptr) continue;
-    if (bytes_.size() == kMostAllocations && !bytes_.contains(allocation->base)) continue;
+    if (bytes_.size() == kMostStoredAllocations && !bytes_.contains(allocation->base)) continue;
     bytes_[allocation->base] += times * static_cast<double>(range.bytes);
   }
 }

@@ -12,6 +12,10 @@
 
 namespace simgpu {
 
+/// Of how many allocations it is told what a grid stores to each: a tensor that is left out counts
+/// as one that nothing was stored to.
+inline constexpr std::size_t kMostStoredAllocations = 1024;
+
 /// The bytes that these entries of a block's log touch: in order, apart from each other.
 std::vector<ByteRange> touched_bytes(const TrafficLog& log, KindFilter wanted);
 /// Those that the block stored to by plain stores.
@@ -19,6 +23,8 @@ std::vector<ByteRange> stored_bytes(const TrafficLog& log);
 
 /// Sorts stretches of memory, and makes one of those that overlap or touch.
 void merge_ranges(std::vector<ByteRange>& ranges);
+/// Leaves so many, the largest, in order of addresses.
+void keep_largest(std::vector<ByteRange>& ranges, std::size_t most);
 
 /// How many bytes the blocks of a grid store to each allocation, as far as some of them tell. Those
 /// that blocks of which nothing is known store to besides others count for each.

@@ -136,7 +136,10 @@ void add_l2(const KnownTraffic& traffic, const gpu_spec::GpuSpec& gpu, LaunchRes
 std::vector<ByteRange> stored_by_grid(const KnownGrid& grid, const DeviceMemory& memory) {
   ByteSet stored;
   grid.add_touched(is_plain_store, stored);
-  return stored.is_complete() ? stored.by_allocation(memory) : std::vector<ByteRange>{};
+  if (!stored.is_complete()) return {};
+  std::vector<ByteRange> all = stored.by_allocation(memory);
+  keep_largest(all, kMostStoredAllocations);
+  return all;
 }
 
 std::shared_ptr<const TouchedPlaces> places_of(const KnownGrid& grid) {

@@ -207,6 +207,22 @@ TEST(Sum, IsExactInFloat32InAnyOrder) {
   EXPECT_EQ(backwards, result.value[0]);
 }
 
+TEST(Sum, OfManyElementsIsSharedByBlocks) {
+  simgpu::KernelRecord kernel;
+  kernel.grid = {1, 1, 1};
+  CallEvidence evidence{.results = {}, .activity = {}, .keeps_records = true};
+  evidence.activity.kernels = {kernel};
+  const auto judged = [&](std::int64_t n) {
+    return oracle("sum")->judge(oracle("sum")->make({{"n", n}}, 7), evidence);
+  };
+  EXPECT_THAT(judged(256), IsEmpty()) << "work for one block";
+  EXPECT_THAT(judged(4096), SizeIs(1));
+  evidence.activity.kernels[0].grid = {16, 1, 1};
+  EXPECT_THAT(judged(4096), IsEmpty());
+  evidence.activity.kernels.push_back(kernel);
+  EXPECT_THAT(judged(4096), IsEmpty()) << "one block may add up what the others found";
+}
+
 TEST(Sum, KnowsWhichElementsAreMissing) {
   const Problem problem = oracle("sum")->make({{"n", std::int64_t{3000}}}, 7);
   EXPECT_THAT(oracle("sum")->mistakes(problem), SizeIs(13));

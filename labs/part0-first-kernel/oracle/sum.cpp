@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstddef>
 
 #include "grader/contract/oracle.h"
@@ -24,6 +25,22 @@ class SumOracle : public Oracle {
   Work work(const Values& parameters) const override {
     const auto n = static_cast<double>(integer(parameters, "n"));
     return {{{"fp32", n - 1}}, sizeof(float) * (n + 1)};
+  }
+
+  /// The task is about sharing a sum out: sum.h asks for several blocks where there is work for
+  /// them.
+  std::vector<Complaint> judge(const Problem& problem,
+                               const CallEvidence& evidence) const override {
+    constexpr std::int64_t kForSeveralBlocks = 4096;
+    const auto& kernels = evidence.activity.kernels;
+    const bool has_several = std::ranges::any_of(
+        kernels, [](const simgpu::KernelRecord& kernel) { return kernel.grid.count() > 1; });
+    if (!evidence.keeps_records || kernels.empty() || has_several ||
+        integer(problem.parameters, "n") < kForSeveralBlocks) {
+      return {};
+    }
+    return {{"RL0431", "the sum is right, but a single block adds it up",
+             "give each block a part of x, and add up what the blocks have found"}};
   }
 
   std::vector<KnownMistake> mistakes(const Problem& problem) const override {

@@ -317,7 +317,25 @@ class TiledGemmOracle : public GemmOracle {
   static double rounded(double number) { return std::round(10 * number) / 10; }
 };
 
+/// The same by a call of cuBLAS, which is what the task is about.
+class LibraryGemmOracle : public GemmOracle {
+ public:
+  std::vector<Complaint> judge(const Problem& problem,
+                               const CallEvidence& evidence) const override {
+    if (auto complaints = GemmOracle::judge(problem, evidence); !complaints.empty()) {
+      return complaints;
+    }
+    const auto& kernels = evidence.activity.kernels;
+    const bool is_library = std::ranges::any_of(kernels, &simgpu::KernelRecord::library_routine);
+    if (!evidence.keeps_records || kernels.empty() || is_library) return {};
+    return {{"RL0431", "the product does not come from cuBLAS: no routine of the library ran",
+             "call cublasSgemm with the handle that you are given: this task is about the order of "
+             "its arguments, not about a kernel"}};
+  }
+};
+
 ROOFLAB_ORACLE("gemm", GemmOracle)
+ROOFLAB_ORACLE("gemm_cublas", LibraryGemmOracle)
 ROOFLAB_ORACLE("gemm_tiled", TiledGemmOracle)
 ROOFLAB_ORACLE("gemm_bf16", Bf16GemmOracle)
 

@@ -99,6 +99,8 @@ TEST(ProgramTest, RefusesLinesThatAreNoProgram) {
               ThrowsMessage<std::invalid_argument>(HasSubstr("names an array")));
   EXPECT_THAT([] { parse_program("array output y 4\noperation 1 fill 0 1 y"); },
               ThrowsMessage<std::invalid_argument>(HasSubstr("in order")));
+  EXPECT_THAT([] { parse_program("array output y 4\noperation -1 fill 0 1 y"); },
+              ThrowsMessage<std::invalid_argument>(HasSubstr("in order")));
   EXPECT_THAT([] { parse_program("kernel 1"); },
               ThrowsMessage<std::invalid_argument>(HasSubstr("neither")));
 }

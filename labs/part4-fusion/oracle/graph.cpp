@@ -308,10 +308,15 @@ class GraphOracle : public Oracle {
     std::set<std::uint64_t> graphs;
     std::int64_t beside = 0;
     std::int64_t in_graphs = 0;
+    // Empty kernels would make a graph of many nodes, beside which a step's own count as few.
+    double work_beside = 0;
+    double work_in_graphs = 0;
     for (const simgpu::KernelRecord& kernel : activity.kernels) {
-      if (kernel.graph_launch == 0) ++beside;
-      if (kernel.graph_launch != 0) ++in_graphs;
-      if (kernel.graph_launch != 0) graphs.insert(kernel.graph_launch);
+      const bool is_in_graph = kernel.graph_launch != 0;
+      (is_in_graph ? in_graphs : beside) += 1;
+      (is_in_graph ? work_in_graphs : work_beside) +=
+          static_cast<double>(kernel.counters.thread_instructions);
+      if (is_in_graph) graphs.insert(kernel.graph_launch);
     }
     const auto replays = static_cast<std::int64_t>(graphs.size());
     constexpr const char* kAdvice =
@@ -324,7 +329,9 @@ class GraphOracle : public Oracle {
     }
     // A step that runs once by itself, to warm up, does no harm.
     const std::int64_t kernels_of_a_step = in_graphs / replays;
-    if (2 * beside > 3 * kernels_of_a_step || replays < steps - 1) {
+    const double work_of_a_step = work_in_graphs / static_cast<double>(replays);
+    if (2 * beside > 3 * kernels_of_a_step || 2 * work_beside > 3 * work_of_a_step ||
+        replays < steps - 1) {
       return {{"RL0514",
                "kernels are launched beside the graph" +
                    Evidence{message(": ", beside, " were, and it was replayed ", replays,

@@ -25,7 +25,7 @@ class TrafficCounter {
   std::vector<KernelTotals> count() {
     std::vector<KernelTotals> totals(static_cast<std::size_t>(program_.kernels()));
     for (const ProgramOperation& operation : program_.operations) {
-      KernelTotals& kernel = totals[static_cast<std::size_t>(operation.kernel)];
+      KernelTotals& kernel = totals.at(static_cast<std::size_t>(operation.kernel));
       kernel.matmul_flops += operation.matmul_flops;
       kernel.pointwise_flops += operation.pointwise_flops;
       for (const std::string& read : operation.reads) {
@@ -113,7 +113,7 @@ ProgramOperation parse_operation(std::istringstream& words, const std::string& l
     if (program.find(array) == nullptr) refuse(line, "names an array that no line before has");
   }
   const int next = program.kernels();
-  if (operation.kernel != next && operation.kernel != next - 1) {
+  if (operation.kernel < 0 || (operation.kernel != next && operation.kernel != next - 1)) {
     refuse(line, "has a kernel that is not numbered in order");
   }
   return operation;

@@ -22,8 +22,8 @@
 /// the inputs.
 ///
 /// Lengths are arbitrary: a query may see more keys than a block has registers or shared memory for
-/// scores. batch and query_heads are at most 65,535. k and v may have more elements than an int
-/// counts; q and out have fewer.
+/// scores. batch and query_heads are at most 65,535 each, and their product may be more than a grid
+/// has blocks along y. k and v may have more elements than an int counts; q and out have fewer.
 struct AttentionShape {
   int batch;            ///< sequences
   int query_heads;      ///< a multiple of key_value_heads

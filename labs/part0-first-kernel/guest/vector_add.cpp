@@ -1,14 +1,17 @@
 #include "vector_add.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <cstdio>
 #include <limits>
 #include <random>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "grader/contract/guest_call.h"
+#include "guest_support/guarded_array.h"
 
 namespace {
 
@@ -20,7 +23,7 @@ std::vector<float> numbers(int n, std::minstd_rand& random) {
 }
 
 // Eight digits for the bits of each float.
-std::string text_of(const std::vector<float>& values) {
+std::string text_of(std::span<const float> values) {
   std::string text;
   for (const float value : values) {
     char digits[9];
@@ -36,9 +39,11 @@ ROOFLAB_ENTRY(vector_add) {
   const int n = static_cast<int>(call.integer("n"));
   std::minstd_rand random(static_cast<std::uint32_t>(call.integer("seed")));
   const std::vector<float> a = numbers(n, random), b = numbers(n, random);
-  std::vector<float> given_a = a, given_b = b;
-  std::vector<float> c(a.size(), std::numeric_limits<float>::quiet_NaN());
+  const std::vector<float> nothing(a.size(), std::numeric_limits<float>::quiet_NaN());
+  rooflab::GuardedArray given_a(a), given_b(b), c(nothing);
   vector_add(given_a.data(), given_b.data(), c.data(), n);
-  call.result("c", text_of(c));
-  call.result("inputs changed", std::int64_t{given_a != a || given_b != b});
+  const bool changed =
+      !std::ranges::equal(given_a.values(), a) || !std::ranges::equal(given_b.values(), b);
+  call.result("c", text_of(c.values()));
+  call.result("inputs changed", std::int64_t{changed});
 }

@@ -50,9 +50,10 @@ Mutant mutant(int number, MutantKind kind, std::uint32_t line) {
 }
 
 /// What is told of the mutants that make a file right.
-OperationWords words_about(const PretendFile& file) {
+/// @param cases of the group, of which the file tells one
+OperationWords words_about(const PretendFile& file, std::size_t cases = 1) {
   const SearchResult result = find_right_mutants(file.mutants, file.tools());
-  return words_of(result, best_of(result), 1);
+  return words_of(result, best_of(result), cases);
 }
 
 TEST(MutantSearch, FindsTheOneThatIsRight) {
@@ -294,6 +295,15 @@ TEST(MutantWords, NameTheOperationAndWhatWouldBeRight) {
   const OperationWords words = words_about(file);
   EXPECT_EQ(words.message, "the comparison `<` makes it wrong: with `<=` all results are right");
   EXPECT_EQ(words.line, 3u);
+}
+
+TEST(MutantWords, ClaimNothingWhereCasesTakeTooLongToBeTried) {
+  const PretendFile file{
+      {mutant(1, MutantKind::comparison, 3)},
+      [](const Variant& variant, std::int64_t) { return variant.first == 1 ? 0 : 7; }};
+  const OperationWords words = words_about(file, 5);
+  EXPECT_EQ(words.message, "with `<=` in place of `<`, all results are right");
+  EXPECT_THAT(words.evidence.front(), ::testing::HasSubstr("of the 5 cases of its group"));
 }
 
 /// A file that is right with the only mutant that it has.

@@ -142,11 +142,11 @@ std::set<std::uint32_t> lines_of(const std::vector<RightMutant>& right) {
 }
 
 /// What is told of the change that explains best.
-void tell_of(const RightMutant& right, bool is_alone, const std::string& outcome,
+void tell_of(const RightMutant& right, bool is_sure, const std::string& outcome,
              OperationWords& words) {
   const Mutant& mutant = right.mutants.front();
   const std::string change = change_of(mutant, right.value);
-  const std::string claim = is_alone ? claim_of(mutant) : "";
+  const std::string claim = is_sure ? claim_of(mutant) : "";
   words.help = "the mistake is here, or in something that has to agree with this line: " +
                question_of(mutant.kind);
   words.label = change + ", it is right";
@@ -230,8 +230,9 @@ OperationWords words_of(const SearchResult& result, const std::vector<RightMutan
   words.line = mutant.line;
   words.column = mutant.column;
   const std::set<std::uint32_t> lines = lines_of(best);
-  tell_of(first, lines.size() == 1,
-          result.was_sound ? "all results are right" : "nothing goes wrong", words);
+  // Of cases that nobody could try, a change may be no cure.
+  const bool is_sure = lines.size() == 1 && first.held >= cases;
+  tell_of(first, is_sure, result.was_sound ? "all results are right" : "nothing goes wrong", words);
   const std::string where =
       cases == 1 ? "the case itself, too"
       : first.held < cases

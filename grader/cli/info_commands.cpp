@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "grader/author/course_pages.h"
 #include "grader/author/starter.h"
 #include "grader/cli/grading.h"
 #include "grader/pipeline/grade.h"
@@ -211,7 +212,10 @@ int explain_code(std::ostream& out, const Options& options, const Installation& 
                                      ? "handouts/errors/ has a page for each that there is"
                                      : fmt::format("did you mean {}?", meant)));
   }
-  out << read_file(file);
+  const std::vector<int> parts = list_parts(installation.labs());
+  out << page_of_course(
+      read_file(file), [&parts](int part) { return std::ranges::find(parts, part) != parts.end(); },
+      file.string());
   return 0;
 }
 

@@ -1,8 +1,12 @@
 #include "grader/cli/release_command.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
+#include <ctime>
 #include <fstream>
+#include <optional>
 
 #include "grader/author/release.h"
 #include "grader/author/runtime_packages.h"
@@ -68,6 +72,43 @@ std::string made_of(const Installation& installation) {
       toolchain.host_compiler, toolchain.release());
 }
 
+/// The parts that the kit is asked for; none: all of them. @throws UsageError when none is open
+std::vector<int> chosen_parts(const ReleaseOptions& options, const Installation& installation) {
+  if (!options.open) return options.parts;
+  const CourseSpec course = load_course_spec(installation.labs());
+  const Moment at =
+      options.at.empty() ? Moment{.seconds = std::time(nullptr)} : moment_of(options.at, "--at");
+  std::vector<int> open;
+  std::optional<Moment> next;
+  for (const int number : list_parts(installation.labs())) {
+    const PartDates dates = dates_of(course, number);
+    if (dates.is_open(at.seconds)) {
+      open.push_back(number);
+    } else if (!next || dates.opens->seconds < next->seconds) {
+      next = dates.opens;
+    }
+  }
+  if (open.empty()) {
+    throw UsageError(fmt::format(
+        "no part is open at {} by the calendar of labs/course.toml, and the first opens {}; name "
+        "a later time with --at, or parts with --part",
+        text_of(at), text_of(next.value())));
+  }
+  return open;
+}
+
+void tell_mentions(std::ostream& out, const std::vector<std::string>& mentions) {
+  constexpr std::size_t kShown = 10;
+  if (mentions.empty()) return;
+  out << "These lines still name parts that are not in the kit. Mark what belongs to a part as "
+         "docs/authoring.md tells, <!-- with part 4 -->…<!-- end -->, or write it in other "
+         "words:\n";
+  for (std::size_t i = 0; i < std::min(kShown, mentions.size()); ++i) {
+    out << "  " << mentions[i] << '\n';
+  }
+  if (mentions.size() > kShown) out << fmt::format("  and {} more\n", mentions.size() - kShown);
+}
+
 }  // namespace
 
 int make_kit(std::ostream& out, const ReleaseOptions& options, const Installation& installation) {
@@ -77,7 +118,8 @@ int make_kit(std::ostream& out, const ReleaseOptions& options, const Installatio
   const Release release = make_release({.root = installation.root,
                                         .build = installation.build,
                                         .out = options.out,
-                                        .made_of = made_of(installation)});
+                                        .made_of = made_of(installation),
+                                        .parts = chosen_parts(options, installation)});
   if (!release.leaks.empty()) {
     for (const Leak& leak : release.leaks) out << describe(leak) << '\n';
     out << fmt::format(
@@ -87,9 +129,11 @@ int make_kit(std::ostream& out, const ReleaseOptions& options, const Installatio
     return 1;
   }
   out << fmt::format(
-      "{}: {} files, {}; nothing of solutions, hidden cases, answer keys and "
+      "{}: {} {}, {} files, {}; nothing of solutions, hidden cases, answer keys and "
       "planted mistakes is in it\n",
-      options.out, release.files, format_bytes(static_cast<double>(release.bytes)));
+      options.out, release.parts.size() == 1 ? "part" : "parts", fmt::join(release.parts, ", "),
+      release.files, format_bytes(static_cast<double>(release.bytes)));
+  tell_mentions(out, release.mentions);
   return 0;
 }
 

@@ -187,7 +187,7 @@ class PageFilter {
     for (const std::string& line : block_) text += (text.empty() ? "" : "\n") + line;
     if (block_.empty() && before > 0) return drop();
     const auto list = shorter_list(text);
-    if (list && list->empty()) return drop();
+    if ((list && list->empty()) || is_taught_elsewhere(text)) return drop();
     block_ = {list ? *list : without_links(text)};
     keep(block_);
   }
@@ -232,6 +232,18 @@ class PageFilter {
       text.remove_prefix(std::min(text.find_first_not_of(" \n", comma), text.size()));
     }
     return links;
+  }
+
+  /// Under "Where it is taught" a paragraph says nothing when none of its links leads somewhere.
+  bool is_taught_elsewhere(std::string_view text) const {
+    bool any = false;
+    for (std::size_t at = text.find("]("); at != std::string_view::npos;
+         at = text.find("](", at + 1)) {
+      any = true;
+      const std::string_view target = text.substr(at, text.find(')', at) - at);
+      if (!names_missing_folder(target, has_part_)) return false;
+    }
+    return any && in_taught_;
   }
 
   /// Of a paragraph that is a list of links those that lead somewhere; nothing where it is none, or
@@ -284,6 +296,7 @@ class PageFilter {
     if (blank_ && !out_.empty()) out_ += '\n';
     blank_ = false;
     heading_ = is_heading ? out_.size() : std::string::npos;
+    if (is_heading) in_taught_ = lines.front() == "## Where it is taught";
     if (is_heading) heading_level_ = level_of(lines.front());
     if (is_heading) dropped_ = false;
     for (const std::string& line : lines) out_ += line + '\n';
@@ -295,6 +308,7 @@ class PageFilter {
   std::string fence_;               ///< what ends the code; empty outside of it
   std::string out_;
   bool blank_ = false;                       ///< an empty line stood before what comes next
+  bool in_taught_ = false;                   ///< the section that leads to where it is taught
   bool dropped_ = false;                     ///< something, since the last that was kept
   std::size_t heading_ = std::string::npos;  ///< in out_, of a heading that nothing follows yet
   std::size_t heading_level_ = 0;

@@ -36,6 +36,8 @@ TEST(CoursePagesTest, DropsASectionThatOnlyLeadsThere) {
       "## Where it is taught\n\n[Part 1](../part1-metrics.md),\n"
       "[Part 5](../part5-flash-attention.md)\n");
   EXPECT_EQ(page("## Taught\n\n[a](part4-fusion.md#a),\n[b](part4-fusion.md#b)\n"), "");
+  EXPECT_EQ(page("Words.\n\n## Where it is taught\n\n[Part 4](part4-fusion.md), with more\n"),
+            "Words.\n");
   EXPECT_EQ(page("## A\n\n[Part 4](part4-fusion.md)\n\n## B\n\nWords.\n"), "## B\n\nWords.\n");
 }
 

@@ -340,6 +340,17 @@ std::optional<int> part_of_path(const std::string& path) {
   return found.at == std::string::npos ? std::nullopt : std::optional(found.part);
 }
 
+bool is_there(const std::string& path, const HasPart& has_part) {
+  const auto part = part_of_path(path);
+  return !part || has_part(*part);
+}
+
+HasPart has_one_of(std::vector<int> parts) {
+  return [parts = std::move(parts)](int part) {
+    return std::ranges::find(parts, part) != parts.end();
+  };
+}
+
 std::string page_of_course(const std::string& text, const HasPart& has_part,
                            const std::string& name) {
   return PageFilter(has_part).run(Marks(text, has_part, name).apply());

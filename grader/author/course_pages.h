@@ -11,9 +11,15 @@ namespace rooflab {
 /// Whether a part belongs to the course, or is in the kit.
 using HasPart = std::function<bool(int)>;
 
+/// Has these parts.
+HasPart has_one_of(std::vector<int> parts);
+
 /// The part that a path belongs to, by the first folder or file called part<number>-…;
 /// "handouts/figures/part4-timeline.svg" is of part 4.
 std::optional<int> part_of_path(const std::string& path);
+
+/// Whether a path is of no part that is missing.
+bool is_there(const std::string& path, const HasPart& has_part);
 
 /// A page of Markdown without what leads to parts that are not there: rows of tables, items of
 /// lists and paragraphs that are such a link, with headings that have nothing left below them;

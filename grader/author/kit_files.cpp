@@ -67,8 +67,7 @@ class KitList {
   bool has_part(int number) const { return std::ranges::find(parts_, number) != parts_.end(); }
 
   bool is_of_kit(const fs::path& path) const {
-    const auto part = part_of_path(path.string());
-    return !part || has_part(*part);
+    return is_there(path.string(), [this](int part) { return has_part(part); });
   }
 
   /// An example may be compiled with the headers of a part.

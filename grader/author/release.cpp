@@ -23,7 +23,9 @@ namespace fs = std::filesystem;
 constexpr const char* kFolder = "rooflab";  // of the kit, in the archive
 
 void require_fresh_starter(const fs::path& root) {
-  const auto differences = compare_starter(root / "starter", generate_starter(root / "solutions"));
+  const HasPart has_part = has_one_of(list_parts(root / "labs"));
+  const auto differences =
+      compare_starter(root / "starter", generate_starter(root / "solutions", has_part), has_part);
   if (differences.empty()) return;
   throw ReleaseError(
       fmt::format("starter/{}; it is generated from solutions/: run grader starter --write",

@@ -212,18 +212,17 @@ int explain_code(std::ostream& out, const Options& options, const Installation& 
                                      ? "handouts/errors/ has a page for each that there is"
                                      : fmt::format("did you mean {}?", meant)));
   }
-  const std::vector<int> parts = list_parts(installation.labs());
-  out << page_of_course(
-      read_file(file), [&parts](int part) { return std::ranges::find(parts, part) != parts.end(); },
-      file.string());
+  out << page_of_course(read_file(file), has_one_of(list_parts(installation.labs())),
+                        file.string());
   return 0;
 }
 
 int make_starter(std::ostream& out, const Options& options, const Installation& installation) {
-  const auto files = generate_starter(installation.solutions());
+  const HasPart has_part = has_one_of(list_parts(installation.labs()));
+  const auto files = generate_starter(installation.solutions(), has_part);
   if (options.write_starter) {
     const auto before = installation.build / "starter_before";
-    const auto moved = write_starter(installation.starter(), files, before);
+    const auto moved = write_starter(installation.starter(), files, before, has_part);
     out << fmt::format("{} holds {} files\n", installation.starter().string(), files.size());
     if (!moved.empty()) {
       out << fmt::format("{} others lay there; they are in {} now\n", moved.size(),
@@ -231,7 +230,7 @@ int make_starter(std::ostream& out, const Options& options, const Installation& 
     }
     return 0;
   }
-  const auto differences = compare_starter(installation.starter(), files);
+  const auto differences = compare_starter(installation.starter(), files, has_part);
   for (const std::string& difference : differences) out << "starter/" << difference << '\n';
   if (!differences.empty()) out << "run: grader starter --write\n";
   return differences.empty() ? 0 : 1;

@@ -174,6 +174,17 @@ void add_commands(CLI::App& app, Options& options, Flags& flags) {
      Options::Command::doctor);
   on(app.add_subcommand("update", "Bring starter/ up to date with a new kit, and keep your work"),
      Options::Command::update);
+  auto* hand_in = on(app.add_subcommand("hand-in", "Pack what you hand in, and say what is in it"),
+                     Options::Command::hand_in);
+  hand_in
+      ->add_option("--part", options.hand_in.parts,
+                   "This part; may be given several times (default: the one that you have begun)")
+      ->check(CLI::Range(0, kLastPart))
+      ->allow_extra_args(false);
+  hand_in->add_option("--submission", options.hand_in.submission,
+                      "Folder with the layout of starter/ (default: starter)");
+  hand_in->add_option("--output", options.hand_in.output,
+                      "The archive (default: out/hand-in-part<N>.tar.gz)");
   auto* explain =
       on(app.add_subcommand("explain", "Explain a diagnosis code"), Options::Command::explain);
   explain->add_option("code", options.code, "As in RL0301")->required();
@@ -231,7 +242,7 @@ void add_author_commands(CLI::App& app, Options& options) {
 
 /// What students type stands first.
 void group_commands(CLI::App& app) {
-  const std::set<std::string> of_students{"list",    "doctor",   "update",
+  const std::set<std::string> of_students{"list",    "doctor",   "update",    "hand-in",
                                           "explain", "roofline", "completion"};
   for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; })) {
     if (command->get_group().empty()) continue;

@@ -35,6 +35,13 @@ struct BatchOptions {
   bool sandbox = true;
 };
 
+/// What `grader hand-in` is asked for.
+struct HandInOptions {
+  std::vector<int> parts;  ///< empty: the one that is begun
+  std::string submission;  ///< empty: starter/
+  std::string output;      ///< empty: out/hand-in-part<N>.tar.gz
+};
+
 /// What the command line asks for.
 struct Options {
   enum class Command : std::uint8_t {
@@ -58,6 +65,7 @@ struct Options {
     completion,
     complete_words,
     update,
+    hand_in,
     welcome
   };
   Command command = Command::grade;
@@ -83,6 +91,7 @@ struct Options {
   bool sandbox = true;
 
   BatchOptions batch;
+  HandInOptions hand_in;
   std::string job;             ///< batch-job: its folder
   std::string task_list;       ///< batch-task: the file of jobs
   std::size_t task_index = 0;  ///< batch-task: which of them

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <optional>
 #include <set>
+#include <string_view>
 
 #include "grader/author/course_pages.h"
 #include "grader/author/kit_texts.h"
@@ -172,6 +173,18 @@ void write_sums(const std::vector<KitFile>& files, const std::vector<std::string
   write_text(kit / kKitSums, text);
 }
 
+/// VERSION, with the kit's version: of the sums of all other files, which are those there now.
+void write_version(std::string made_of, const fs::path& kit) {
+  constexpr std::string_view kMark = "@kit@";
+  constexpr std::size_t kDigits = 12;
+  const std::string sum = run_tool({"sha256sum", "--", (kit / kKitSums).string()});
+  for (std::size_t at = made_of.find(kMark); at != std::string::npos;
+       at = made_of.find(kMark, at)) {
+    made_of.replace(at, kMark.size(), sum.substr(0, kDigits));
+  }
+  write_text(kit / "VERSION", made_of);
+}
+
 /// An archive of which nothing depends on when, where and by whom it was made.
 void pack(const fs::path& folder, const fs::path& archive) {
   run_tool({"tar", "--create", "--format=ustar", "--sort=name", "--owner=0", "--group=0",
@@ -201,10 +214,12 @@ Release make_release(const ReleaseRequest& request) {
   const fs::path kit = staging.path() / kFolder;
   for (const KitFile& file : files) stage(file, course, kit);
   write_runtime_libraries(files, kit, request.build);
-  write_text(kit / "VERSION", request.made_of);
   std::vector<std::string> generated = write_hidden_counts(course, kit);
   write_text(kit / "labs/course.toml", course.course_toml());
-  generated.insert(generated.end(), {"VERSION", "labs/course.toml", "scripts/runtime_libraries"});
+  generated.insert(generated.end(), {"labs/course.toml", "scripts/runtime_libraries"});
+  write_sums(files, generated, kit);
+  write_version(request.made_of, kit);
+  generated.emplace_back("VERSION");
   write_sums(files, generated, kit);
 
   Release release;

@@ -16,7 +16,9 @@ struct ReleaseRequest {
   std::filesystem::path root;   ///< the checkout, with solutions/
   std::filesystem::path build;  ///< the build tree
   std::filesystem::path out;    ///< the archive, "kit.tar.gz"
-  std::string made_of;          ///< lines for the kit's file VERSION
+  /// Lines for the kit's file VERSION. @kit@ in them becomes the kit's version, 12 digits that
+  /// follow from all of its other files.
+  std::string made_of;
   std::vector<int> parts = {};  ///< that are in the kit; empty: all of the course
 };
 

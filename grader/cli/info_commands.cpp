@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <ctime>
 
 #include "grader/author/course_pages.h"
 #include "grader/author/starter.h"
@@ -164,14 +165,18 @@ int list_all_parts(std::ostream& out, const Installation& installation) {
         fmt::format("{}: no part is found there; restore the folder labs/ of the checkout",
                     installation.labs().string()));
   }
+  const CourseSpec course = course_spec_or_none(installation.labs());
   for (const int number : parts) {
     const PartSpec part = load_part(installation.labs(), installation.solutions(), number);
     double points = 0;
     double bonus = 0;
     for (const TaskSpec& task : part.tasks) (task.bonus ? bonus : points) += maximum_points(task);
-    out << fmt::format("Part {}  {:<28} {} {}, {}{}\n", part.number, part.title, part.tasks.size(),
-                       part.tasks.size() == 1 ? "task" : "tasks", points_in_words(points),
-                       bonus > 0 ? fmt::format(" and {} bonus", format_points(bonus)) : "");
+    const std::string dates = dates_in_words(dates_of(course, number), std::time(nullptr));
+    out << fmt::format("Part {}  {:<28} {} {}, {}{}{}\n", part.number, part.title,
+                       part.tasks.size(), part.tasks.size() == 1 ? "task" : "tasks",
+                       points_in_words(points),
+                       bonus > 0 ? fmt::format(" and {} bonus", format_points(bonus)) : "",
+                       dates.empty() ? "" : ", " + dates);
   }
   return 0;
 }

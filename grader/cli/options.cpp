@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "grader/cli/course_name.h"
 #include "grader/report/text.h"
 #include "grader/spec/part.h"
 
@@ -257,7 +258,7 @@ void add_everything(CLI::App& app, Options& options, Flags& flags) {
   add_author_commands(app, options);
   group_commands(app);
   app.require_subcommand(0, 1);
-  app.set_version_flag("--version", "rooflab " ROOFLAB_VERSION);
+  app.set_version_flag("--version", version_words);
 }
 
 void check_grade(const CLI::App& app, const Options& options, const Flags& flags) {

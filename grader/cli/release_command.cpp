@@ -40,15 +40,17 @@ std::string commit_of(const std::filesystem::path& root) {
   return fmt::format("commit    {}{}\n", commit, changed ? ", changed" : "");
 }
 
-/// The course as students see it named: its version is that of course.toml, else the commit's day.
+/// The course as students see it named: with the version that course.toml gives it, or else the
+/// commit's day, with the commit where git knows one, and with the kit's own version.
 std::string course_of(const std::filesystem::path& root) {
   const CourseSpec course = load_course_spec(root / "labs");
-  const std::string version = course.version.empty()
-                                  ? git(root, {"log", "-1", "--format=%cd, commit %h",
-                                               "--date=format:%Y-%m-%d", "--abbrev=8"})
-                                  : course.version;
-  return fmt::format("course    {}{}\n", one_line(course.title),
-                     version.empty() ? "" : ", version " + one_line(version));
+  const std::string version =
+      course.version.empty() ? git(root, {"log", "-1", "--format=%cd", "--date=format:%Y-%m-%d"})
+                             : course.version;
+  const std::string commit = git(root, {"log", "-1", "--format=%h", "--abbrev=8"});
+  return fmt::format("course    {}{}{}, kit @kit@\n", one_line(course.title),
+                     version.empty() ? "" : ", version " + one_line(version),
+                     commit.empty() ? "" : ", commit " + commit);
 }
 
 std::string system_name() {

@@ -181,6 +181,9 @@ TEST_F(CourseSpecTest, RefusesACalendarThatCannotBeMeant) {
 
 TEST_F(CourseSpecTest, ReadsAMomentOnACommandLine) {
   EXPECT_EQ(text_of(moment_of("2027-02-15T23:59:00-03:30", "--at")), "2027-02-15 23:59 -03:30");
+  for (const char* text : {"2027-02-15T23:59:07-03:30", "1969-12-31T00:00:00+14:00"}) {
+    EXPECT_EQ(toml_text_of(moment_of(text, "--at")), text);
+  }
   for (const char* text : {"", "2027-02-15", "tomorrow", "2027-02-15T23:59:00", "1\nx = 2"}) {
     EXPECT_THROW(moment_of(text, "--at"), SpecError) << text;
   }

@@ -9,20 +9,43 @@
 
 namespace rooflab {
 
-std::string text_of(const Moment& moment) {
+namespace {
+
+/// The parts of a moment as clocks of its zone show them.
+struct OnClocks {
+  std::chrono::year_month_day date;
+  std::chrono::hh_mm_ss<std::chrono::seconds> time;
+  std::string zone;  ///< "+01:00"
+};
+
+OnClocks on_clocks(const Moment& moment) {
   const std::chrono::sys_seconds local{
       std::chrono::seconds(moment.seconds + std::int64_t{moment.offset_minutes} * 60)};
   const auto day = std::chrono::floor<std::chrono::days>(local);
-  const std::chrono::year_month_day date(day);
-  const std::chrono::hh_mm_ss time(local - day);
   const int away = std::abs(moment.offset_minutes);
-  const std::string zone = away == 0
-                               ? "UTC"
-                               : fmt::format("{}{:02}:{:02}", moment.offset_minutes < 0 ? '-' : '+',
-                                             away / 60, away % 60);
-  return fmt::format("{:04}-{:02}-{:02} {:02}:{:02} {}", static_cast<int>(date.year()),
-                     static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
-                     time.hours().count(), time.minutes().count(), zone);
+  return {
+      std::chrono::year_month_day(day), std::chrono::hh_mm_ss(local - day),
+      fmt::format("{}{:02}:{:02}", moment.offset_minutes < 0 ? '-' : '+', away / 60, away % 60)};
+}
+
+std::string date_of(const OnClocks& shown) {
+  return fmt::format("{:04}-{:02}-{:02}", static_cast<int>(shown.date.year()),
+                     static_cast<unsigned>(shown.date.month()),
+                     static_cast<unsigned>(shown.date.day()));
+}
+
+}  // namespace
+
+std::string text_of(const Moment& moment) {
+  const OnClocks shown = on_clocks(moment);
+  return fmt::format("{} {:02}:{:02} {}", date_of(shown), shown.time.hours().count(),
+                     shown.time.minutes().count(), moment.offset_minutes == 0 ? "UTC" : shown.zone);
+}
+
+std::string toml_text_of(const Moment& moment) {
+  const OnClocks shown = on_clocks(moment);
+  return fmt::format("{}T{:02}:{:02}:{:02}{}", date_of(shown), shown.time.hours().count(),
+                     shown.time.minutes().count(), shown.time.seconds().count(), shown.zone);
 }
 
 Moment moment_of(const std::string& text, const std::string& name) {

@@ -14,6 +14,9 @@ struct Moment {
 /// "2027-02-15 23:59 +01:00"; UTC for an offset of zero.
 std::string text_of(const Moment& moment);
 
+/// As moment_of() reads it: "2027-02-15T23:59:00+01:00".
+std::string toml_text_of(const Moment& moment);
+
 /// Reads "2027-02-15T23:59:00+01:00". @throws SpecError for anything else
 Moment moment_of(const std::string& text, const std::string& name);
 

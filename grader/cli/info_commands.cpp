@@ -222,6 +222,20 @@ int explain_code(std::ostream& out, const Options& options, const Installation& 
   return 0;
 }
 
+int write_pages(std::ostream& out, const std::string& folder, const Installation& installation) {
+  const HasPart has_part = has_one_of(list_parts(installation.labs()));
+  std::size_t pages = 0;
+  for (const auto& file : files_below(installation.handouts())) {
+    const auto path = file.lexically_relative(installation.handouts());
+    if (path.extension() != ".md" || !is_there(path.string(), has_part)) continue;
+    write_file_atomically(std::filesystem::path(folder) / path,
+                          page_of_course(read_file(file), has_part, file.string()));
+    ++pages;
+  }
+  out << fmt::format("{}: {} pages\n", folder, pages);
+  return 0;
+}
+
 int make_starter(std::ostream& out, const Options& options, const Installation& installation) {
   const HasPart has_part = has_one_of(list_parts(installation.labs()));
   const auto files = generate_starter(installation.solutions(), has_part);

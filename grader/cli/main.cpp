@@ -55,6 +55,8 @@ int run(Options options) {
       return hand_in(std::cout, options.hand_in, installation);
     case Options::Command::explain:
       return explain_code(std::cout, options, installation);
+    case Options::Command::pages:
+      return write_pages(std::cout, options.folder, installation);
     case Options::Command::roofline:
       return show_rooflines(std::cout, options, installation);
     case Options::Command::starter:

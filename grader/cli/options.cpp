@@ -205,6 +205,12 @@ void add_commands(CLI::App& app, Options& options, Flags& flags) {
                  Options::Command::batch_job);
   job->group("");  // not for people
   job->add_option("folder", options.job)->required();
+  auto* pages = on(app.add_subcommand("pages",
+                                      "Write the handouts of the course's parts (used by "
+                                      "scripts/site)"),
+                   Options::Command::pages);
+  pages->group("");
+  pages->add_option("folder", options.folder)->required();
   auto* task = on(app.add_subcommand("batch-task", "Run one job of a list (used on clusters)"),
                   Options::Command::batch_task);
   task->group("");

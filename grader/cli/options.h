@@ -66,6 +66,7 @@ struct Options {
     complete_words,
     update,
     hand_in,
+    pages,
     welcome
   };
   Command command = Command::grade;
@@ -96,6 +97,7 @@ struct Options {
   std::string task_list;       ///< batch-task: the file of jobs
   std::size_t task_index = 0;  ///< batch-task: which of them
   std::string code;            ///< explain
+  std::string folder;          ///< pages: where they go
   std::string gpu;             ///< roofline; empty for all
   bool write_starter = false;  ///< starter: write, else check
   AuthorOptions author;

@@ -7,16 +7,28 @@ Nothing here is a list kept by hand: a new handout, code, GPU or header is on th
 """
 
 import collections
+import os
 import pathlib
 import re
 import shutil
+import subprocess
 import sys
+import tempfile
 import tomllib
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 HANDOUTS = ROOT / "handouts"
+PARTS = tomllib.loads((ROOT / "labs/course.toml").read_text()).get("parts")  # None: all that there are
+
+
+def is_of_course(name):
+    """Whether a file or folder part<number>-… belongs to a part of the course, or to none."""
+    number = re.match(r"part(\d+)-", name)
+    return PARTS is None or not number or int(number[1]) in PARTS
+
+
 HEADERS = {"toolkit": "labs/toolkit", **{path.parent.name: path.relative_to(ROOT).as_posix()
-                                         for path in sorted(ROOT.glob("labs/part*/interface"))}}
+                                         for path in sorted(ROOT.glob("labs/part*/interface")) if is_of_course(path.parent.name)}}
 
 CODE_ROW = re.compile(r"^\| (RL\d{4}) \| (.+?) \|$", re.MULTILINE)
 RANGE_ROW = re.compile(r"^\| RL(\d\d)xx \| (.+?) \| .+? \|$", re.MULTILINE)
@@ -39,19 +51,33 @@ def with_links_inside(text, up):
     return TOOLKIT.sub(rf"]({up}api/toolkit/\1.md)", text).replace("](README.md", "](index.md")
 
 
-def copy_handouts(folder):
-    shutil.copytree(HANDOUTS / "figures", folder / "figures", ignore=shutil.ignore_patterns("*.py", "*.cu", "*.json", "draw", "measure", "__pycache__"))
+def pages_of_course(folder):
+    """The handouts without what leads to parts that the course does not have, which the grader knows to leave out."""
+    grader = ROOT / "build/bin/grader"
+    if not grader.exists():
+        raise SystemExit("`parts` of labs/course.toml leaves parts out, which build/bin/grader does; build it first: "
+                         "cmake --build build --target grader")
+    subprocess.run([grader, "pages", folder], check=True, stdout=subprocess.DEVNULL, env=os.environ | {"ROOFLAB_ROOT": str(ROOT)})
+
+
+def copy_figures(folder):
+    not_shown = shutil.ignore_patterns("*.py", "*.cu", "*.json", "draw", "measure", "__pycache__")
+    shutil.copytree(HANDOUTS / "figures", folder / "figures",
+                    ignore=lambda where, names: {*not_shown(where, names), *(name for name in names if not is_of_course(name))})
+
+
+def copy_handouts(pages, folder):
     (folder / "errors").mkdir()
-    for page in sorted(HANDOUTS.glob("part*.md")):
+    for page in sorted(pages.glob("part*.md")):
         (folder / page.name).write_text(with_links_inside(page.read_text(), ""))
-    for page in sorted(HANDOUTS.glob("errors/*.md")):
+    for page in sorted(pages.glob("errors/*.md")):
         # So many pages in every page's table of contents would help nobody: the indexes lead to them.
         (folder / "errors" / page.name).write_text("---\norphan: true\n---\n" + with_links_inside(page.read_text(), "../"))
 
 
-def write_start(folder):
-    handouts = [page.stem for page in sorted(HANDOUTS.glob("part*.md"))]
-    text = with_links_inside((HANDOUTS / "README.md").read_text(), "")
+def write_start(pages, folder):
+    handouts = [page.stem for page in sorted(pages.glob("part*.md"))]
+    text = with_links_inside((pages / "README.md").read_text(), "")
     (folder / "index.md").write_text("\n".join([
         text, toctree(handouts, "Handouts"), toctree(["codes", "sections", "gpus"], "Look up"),
         toctree([f"{part} <api/{part}/index>" for part in HEADERS], "Headers")]))
@@ -130,7 +156,8 @@ def write_gpus(folder):
 
 def included_by_students():
     """The toolkit's headers that a starter file, an interface or a handout includes; the others are the toolkit's own."""
-    readers = [*ROOT.glob("starter/**/*.c*"), *ROOT.glob("labs/part*/interface/*.h"), *HANDOUTS.glob("**/*.md")]
+    readers = [*ROOT.glob("starter/*/**/*.c*"), *ROOT.glob("labs/part*/interface/*.h"), *HANDOUTS.glob("**/*.md")]
+    readers = [reader for reader in readers if all(map(is_of_course, reader.parts))]
     return {name for reader in readers for name in TOOLKIT_INCLUDE.findall(reader.read_text())}
 
 
@@ -165,8 +192,14 @@ def main():
     folder = pathlib.Path(sys.argv[1]).resolve()
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    copy_handouts(folder)
-    write_start(folder)
+    copy_figures(folder)
+    with tempfile.TemporaryDirectory() as filtered:
+        pages = HANDOUTS
+        if PARTS is not None:
+            pages = pathlib.Path(filtered)
+            pages_of_course(pages)
+        copy_handouts(pages, folder)
+        write_start(pages, folder)
     write_codes(folder)
     write_sections(folder)
     write_gpus(folder)

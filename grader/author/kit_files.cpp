@@ -7,7 +7,9 @@
 #include <set>
 #include <string>
 
+#include "grader/author/course_pages.h"
 #include "grader/author/kit_update.h"
+#include "grader/spec/files.h"
 #include "grader/spec/group_hints.h"
 #include "grader/spec/hints_used.h"
 #include "grader/spec/part.h"
@@ -39,12 +41,13 @@ bool is_toolkit_source(const fs::path& file) {
 
 class KitList {
  public:
-  KitList(const fs::path& root, const fs::path& build) : root_(root), build_(build) {}
+  KitList(const fs::path& root, const fs::path& build, const std::vector<int>& parts)
+      : root_(root), build_(build), parts_(parts) {}
 
   std::vector<KitFile> make() {
     add_texts();
     add_programs();
-    for (const int number : list_parts(root_ / "labs")) add_part(number);
+    for (const int number : parts_) add_part(number);
     std::ranges::sort(files_, {}, &KitFile::to);
     for (const KitFile& file : files_) {
       if (fs::exists(file.from)) continue;
@@ -61,12 +64,31 @@ class KitList {
     files_.push_back({from, to, kind});
   }
 
+  bool has_part(int number) const { return std::ranges::find(parts_, number) != parts_.end(); }
+
+  bool is_of_kit(const fs::path& path) const {
+    return is_there(path.string(), [this](int part) { return has_part(part); });
+  }
+
+  /// An example may be compiled with the headers of a part.
+  bool has_its_headers(const fs::path& example) const {
+    const std::string text = read_file(root_ / example);
+    for (std::size_t at = text.find("labs/part"); at != std::string::npos;
+         at = text.find("labs/part", at + 1)) {
+      const auto part = part_of_path(text.substr(at, text.find('-', at) + 1 - at));
+      if (part && !has_part(*part)) return false;
+    }
+    return true;
+  }
+
   /// Files of the checkout below a folder, under the same path in the kit, or in a folder of it.
   void add_folder(const fs::path& folder, const Chooser& choose, const fs::path& below = {}) {
     std::error_code error;
     for (const auto& entry : fs::recursive_directory_iterator(root_ / folder, error)) {
       const fs::path path = entry.path().lexically_relative(root_);
-      if (entry.is_regular_file() && choose(path)) add(entry.path(), below / path);
+      if (!entry.is_regular_file() || !choose(path) || !is_of_kit(path)) continue;
+      add(entry.path(), below / path,
+          path.extension() == ".md" ? KitFile::Kind::page : KitFile::Kind::text);
     }
   }
 
@@ -76,13 +98,12 @@ class KitList {
       return file.filename() != kHintsUsedFile && file.filename() != kLoggedRunsFile;
     };
     add(root_ / "LICENSE", "LICENSE");
-    add(root_ / "docs/kit/README.md", "README.md");
+    add(root_ / "docs/kit/README.md", "README.md", KitFile::Kind::filled);
     for (const char* script : {"demo", "setup"}) {
       add(root_ / "docs/kit" / script, fs::path("scripts") / script, KitFile::Kind::script);
     }
     add(root_ / "scripts/setup_common", "scripts/setup_common");
     add_dev_container();
-    add(root_ / "labs/course.toml", "labs/course.toml");
     add_folder("labs/toolkit", is_toolkit_source);
     // A calibration is of the GPU of whoever made the kit.
     add_folder("specs", [of_text = ending({".toml", ".json"})](const fs::path& file) {
@@ -91,7 +112,12 @@ class KitList {
     // What students edit: a kit that is unpacked over an older one must not touch theirs.
     add_folder("starter", all, kOriginals);
     // Programs that handouts and README.md run, and that students try things in.
-    add_folder("docs/examples", ending({".cu"}), kOriginals);
+    add_folder(
+        "docs/examples",
+        [this, is_program = ending({".cu"})](const fs::path& file) {
+          return is_program(file) && has_its_headers(file);
+        },
+        kOriginals);
     // handouts/examples tests what the pages show: its README is for those who teach.
     add_folder("handouts", [of_page = ending({".md", ".svg", ".png"})](const fs::path& file) {
       return of_page(file) && !has_folder(file, "examples");
@@ -150,13 +176,15 @@ class KitList {
 
   const fs::path& root_;
   const fs::path& build_;
+  const std::vector<int>& parts_;
   std::vector<KitFile> files_;
 };
 
 }  // namespace
 
-std::vector<KitFile> list_kit_files(const fs::path& root, const fs::path& build) {
-  return KitList(root, build).make();
+std::vector<KitFile> list_kit_files(const fs::path& root, const fs::path& build,
+                                    const std::vector<int>& parts) {
+  return KitList(root, build, parts).make();
 }
 
 }  // namespace rooflab

@@ -75,7 +75,8 @@ class Stripper {
 };
 
 std::set<std::filesystem::path> left_over(const std::filesystem::path& starter,
-                                          const std::vector<StarterFile>& files) {
+                                          const std::vector<StarterFile>& files,
+                                          const HasPart& has_part) {
   std::set<std::filesystem::path> extra;
   for (const auto& path : files_below(starter)) extra.insert(path.lexically_relative(starter));
   for (const StarterFile& file : files) extra.erase(file.path);
@@ -83,6 +84,7 @@ std::set<std::filesystem::path> left_over(const std::filesystem::path& starter,
   std::erase_if(extra, [](const auto& path) {
     return path.filename() == kHintsUsedFile || path.filename() == kLoggedRunsFile;
   });
+  std::erase_if(extra, [&](const auto& path) { return !is_there(path.string(), has_part); });
   return extra;
 }
 
@@ -109,22 +111,24 @@ bool is_secret(const std::filesystem::path& file) {
   return name == "hidden.toml" || name == kLoggedRunsFile || name.ends_with(".key.toml");
 }
 
-std::vector<StarterFile> generate_starter(const std::filesystem::path& solutions) {
+std::vector<StarterFile> generate_starter(const std::filesystem::path& solutions,
+                                          const HasPart& has_part) {
   if (!std::filesystem::is_directory(solutions)) {
     throw StarterError(fmt::format(
         "there are no masters in {}; only the course's own checkout has them", solutions.string()));
   }
   std::vector<StarterFile> files;
   for (const auto& master : files_below(solutions)) {
-    if (is_secret(master)) continue;
-    files.push_back(
-        {master.lexically_relative(solutions), strip_solution(read_file(master), master.string())});
+    const auto path = master.lexically_relative(solutions);
+    if (is_secret(master) || !is_there(path.string(), has_part)) continue;
+    files.push_back({path, strip_solution(read_file(master), master.string())});
   }
   return files;
 }
 
 std::vector<std::string> compare_starter(const std::filesystem::path& starter,
-                                         const std::vector<StarterFile>& files) {
+                                         const std::vector<StarterFile>& files,
+                                         const HasPart& has_part) {
   std::vector<std::string> differences;
   for (const StarterFile& file : files) {
     const auto path = starter / file.path;
@@ -134,7 +138,7 @@ std::vector<std::string> compare_starter(const std::filesystem::path& starter,
       differences.push_back(file.path.string() + " differs from its master");
     }
   }
-  for (const auto& path : left_over(starter, files)) {
+  for (const auto& path : left_over(starter, files, has_part)) {
     differences.push_back(path.string() + " is left over: it has no master");
   }
   return differences;
@@ -142,13 +146,14 @@ std::vector<std::string> compare_starter(const std::filesystem::path& starter,
 
 std::vector<std::filesystem::path> write_starter(const std::filesystem::path& starter,
                                                  const std::vector<StarterFile>& files,
-                                                 const std::filesystem::path& before) {
+                                                 const std::filesystem::path& before,
+                                                 const HasPart& has_part) {
   std::vector<std::filesystem::path> moved;
   const auto keep = [&](const std::filesystem::path& path) {
     write_file_atomically(before / path, read_file(starter / path));
     moved.push_back(path);
   };
-  for (const auto& path : left_over(starter, files)) {
+  for (const auto& path : left_over(starter, files, has_part)) {
     keep(path);
     std::filesystem::remove(starter / path);
   }

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "grader/author/course_pages.h"
+
 /// Makes what students edit (starter/) from the masters (solutions/).
 namespace rooflab {
 
@@ -19,6 +21,9 @@ class StarterError : public std::runtime_error {
 /// leave `text` behind, indented as BEGIN is.
 /// @param name of the file, for messages. @throws StarterError
 std::string strip_solution(const std::string& text, const std::string& name);
+
+/// Whatever the part.
+inline bool any_part(int) { return true; }
 
 /// What a master hides: the lines of one region, without its marks and STARTER lines.
 struct SolutionBlock {
@@ -39,21 +44,25 @@ struct StarterFile {
   std::string text;
 };
 
-/// All of starter/ as it follows from the masters, sorted. Hidden cases and answer keys
-/// (hidden.toml,
+/// All of starter/ as it follows from the masters of the course's parts, sorted. Hidden cases and
+/// answer keys (hidden.toml,
 /// *.key.toml) are left out. @throws StarterError
-std::vector<StarterFile> generate_starter(const std::filesystem::path& solutions);
+std::vector<StarterFile> generate_starter(const std::filesystem::path& solutions,
+                                          const HasPart& has_part = any_part);
 
-/// What differs between the folder and the files: one line each, "missing", "differs" or "left
-/// over".
+/// What differs between the folder and the files, but for parts that the course does not have: one
+/// line each, "missing", "differs" or "left over".
 std::vector<std::string> compare_starter(const std::filesystem::path& starter,
-                                         const std::vector<StarterFile>& files);
+                                         const std::vector<StarterFile>& files,
+                                         const HasPart& has_part = any_part);
 
-/// Makes the folder hold these files and no others. What lay there and is not among them is moved
+/// Makes the folder hold these files and no others, but for parts that the course does not have,
+/// which are left as they are. What lay there and is not among them is moved
 /// to `before`, under its path in the folder: somebody may have written it.
 /// @return what was moved
 std::vector<std::filesystem::path> write_starter(const std::filesystem::path& starter,
                                                  const std::vector<StarterFile>& files,
-                                                 const std::filesystem::path& before);
+                                                 const std::filesystem::path& before,
+                                                 const HasPart& has_part = any_part);
 
 }  // namespace rooflab

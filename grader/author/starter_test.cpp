@@ -105,6 +105,16 @@ TEST_F(StarterTest, IsCheckedFileByFile) {
   EXPECT_EQ(read_file(starter() / "part7-test/scale.cu"), "todo\n");
 }
 
+TEST_F(StarterTest, LeavesPartsAloneThatTheCourseDoesNotHave) {
+  write("solutions/part8-test/broken.cu", "// BEGIN SOLUTION\n");
+  write("starter/part8-test/mine.cu", "mine");
+  const HasPart has_part = has_one_of({7});
+  const auto files = generate_starter(folder_.path() / "solutions", has_part);
+  write_starter(starter(), files, folder_.path() / "before", has_part);
+  EXPECT_EQ(read_file(starter() / "part8-test/mine.cu"), "mine");
+  EXPECT_THAT(compare_starter(starter(), files, has_part), testing::IsEmpty());
+}
+
 TEST_F(StarterTest, NeedsTheMasters) {
   EXPECT_THROW(generate_starter(folder_.path() / "none"), StarterError);
 }

@@ -189,9 +189,24 @@ class Settler {
   }
 
   LatePolicy policy() {
+    const LatePolicy::Calendar due = calendar();
     const auto policy = text("policy", request_.policy);
-    if (!policy) return {};
-    return LatePolicy::parse(*policy, name_of(request_.policy, "the late policy"));
+    if (!policy) return LatePolicy(due);
+    return LatePolicy::parse(*policy, name_of(request_.policy, "the late policy"), due);
+  }
+
+  /// When each part is due by the course's calendar. It is kept, so that a class that is looked at
+  /// again in another year, by another calendar or by none, is not late by that.
+  LatePolicy::Calendar calendar() {
+    LatePolicy::Calendar due;
+    for (const int part : numbers_of(kept_.at("parts"))) {
+      const auto now = request_.due.find(part);
+      const std::string text = word(
+          fmt::format("due date of part {}", part),
+          now == request_.due.end() ? std::nullopt : std::optional(toml_text_of(now->second)), "");
+      if (!text.empty()) due[part] = moment_of(text, "the calendar").seconds;
+    }
+    return due;
   }
 
   static std::string name_of(const std::filesystem::path& file, const char* otherwise) {

@@ -16,6 +16,7 @@
 #include "grader/batch/listener.h"
 #include "grader/batch/outputs/write_outputs.h"
 #include "grader/batch/store/store.h"
+#include "grader/spec/moment.h"
 #include "grader/spec/seed.h"
 
 /// Grades a class: docs/design/batch.md.
@@ -30,6 +31,7 @@ struct BatchRequest {
   std::filesystem::path policy;
   std::filesystem::path manual;  ///< points given by people, to be imported
   std::vector<int> parts;
+  std::map<int, Moment> due = {};  ///< by the course's calendar, where the policy names no date
   std::string device;
   std::function<std::string()> default_device;  ///< asked where no device was ever named
   std::optional<Seed> seed;

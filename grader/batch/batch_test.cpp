@@ -381,5 +381,29 @@ TEST_F(ClassFixture, SlipDaysSpentByNobodyInTheClassAreTold) {
   EXPECT_THAT(listener_.lines, Contains(HasSubstr("adda")));
 }
 
+TEST_F(ClassFixture, TheCalendarSaysWhenAPartIsDueAndIsKept) {
+  hand_in("submission_1", "xxxxxxxxxx");
+  write_file_atomically(
+      submissions() / "submission_metadata.yml",
+      "submission_1:\n  :submitters:\n  - :name: Ada\n    :email: ada@example.org\n"
+      "  :created_at: 2026-11-21 12:00:00.000000000 Z\n");
+  BatchRequest late = request();
+  late.policy = file("late.toml", "[[step]]\nafter_hours = 0\nkeeps = 0.5\n");
+  late.due[1] = moment_of("2026-11-21T00:00:00Z", "test");
+  run(late);
+  EXPECT_THAT(read_file(out() / "grades.csv"), HasSubstr(",graded,10,10,0,0.5,"));
+  BatchRequest again;
+  again.out = out();
+  run(again);
+  EXPECT_THAT(read_file(out() / "grades.csv"), HasSubstr(",graded,10,10,0,0.5,"))
+      << "a course without a calendar changes nothing";
+  BatchRequest extended;
+  extended.out = out();
+  extended.due[1] = moment_of("2026-11-22T00:00:00Z", "test");
+  run(extended);
+  EXPECT_THAT(read_file(out() / "grades.csv"), HasSubstr(",graded,10,10,0,1,"));
+  EXPECT_THAT(listener_.lines, Contains(HasSubstr("the due date of part 1 is \"2026-11-22T00")));
+}
+
 }  // namespace
 }  // namespace rooflab

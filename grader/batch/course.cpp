@@ -5,8 +5,7 @@
 #include "grader/batch/fingerprint.h"
 #include "grader/spec/course_spec.h"
 #include "grader/spec/group_hints.h"
-#include "grader/spec/hints_used.h"
-#include "grader/spec/work_log.h"
+#include "grader/spec/handed_out.h"
 
 namespace rooflab {
 namespace {
@@ -65,11 +64,9 @@ std::map<std::string, AnswerKey> keys_of(const PartSpec& part,
 std::vector<std::string> Course::wanted_files() const {
   std::vector<std::string> wanted;
   for (const PartSpec& part : parts) {
-    for (const std::string& file : submitted_files(part)) {
+    for (const std::string& file : files_to_hand_in(part)) {
       wanted.push_back(part.directory + "/" + file);
     }
-    wanted.push_back(part.directory + "/" + kHintsUsedFile);
-    if (work_log_task(part) != nullptr) wanted.push_back(part.directory + "/" + kLoggedRunsFile);
   }
   return wanted;
 }

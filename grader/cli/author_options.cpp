@@ -47,6 +47,17 @@ void add_verify_options(CLI::App& command, VerifyOptions& options) {
 
 void add_release_options(CLI::App& command, ReleaseOptions& options) {
   command.add_option("--out", options.out, "The archive, as in kit.tar.gz")->required();
+  auto* part =
+      command.add_option("--part", options.parts, "Only this part; may be given several times")
+          ->check(CLI::Range(0, kLastPart))
+          ->allow_extra_args(false);
+  auto* open = command.add_flag("--open", options.open,
+                                "Only the parts that are open by the calendar of labs/course.toml");
+  command
+      .add_option("--at", options.at,
+                  "With --open: at this time, as in 2027-02-15T08:00:00+01:00 (default: now)")
+      ->needs(open);
+  open->excludes(part);
 }
 
 void add_new_part_options(CLI::App& command, NewPartOptions& options) {

@@ -23,7 +23,10 @@ struct VerifyOptions {
 
 /// What `grader release` is asked for.
 struct ReleaseOptions {
-  std::string out;  ///< the archive
+  std::string out;         ///< the archive
+  std::vector<int> parts;  ///< empty: all
+  bool open = false;       ///< those that are open by the calendar
+  std::string at;          ///< when; empty: now
 };
 
 /// What `grader new-part` is asked for.

@@ -148,13 +148,24 @@ class DeviceChoice {
   CourseSpec course_;
 };
 
-BatchRequest request_of(const BatchOptions& options, const DeviceChoice& device) {
+/// When parts are due by the course's calendar.
+std::map<int, Moment> due_dates(const Installation& installation) {
+  std::map<int, Moment> due;
+  for (const auto& [part, dates] : course_spec_or_none(installation.labs()).calendar) {
+    if (dates.due) due[part] = *dates.due;
+  }
+  return due;
+}
+
+BatchRequest request_of(const BatchOptions& options, const DeviceChoice& device,
+                        const Installation& installation) {
   return {.out = options.out,
           .submissions = options.submissions,
           .roster = options.roster,
           .policy = options.policy,
           .manual = options.manual,
           .parts = options.parts,
+          .due = due_dates(installation),
           .device = device.named(),
           .default_device = [&device] { return device.usual(); },
           .seed = options.seed,
@@ -248,7 +259,7 @@ int grade_class(const BatchOptions& options, const Installation& installation) {
   const Toolchain toolchain = find_toolchain(installation);
   try {
     const DeviceChoice device(options, installation, toolchain);
-    Batch batch(request_of(options, device));
+    Batch batch(request_of(options, device, installation));
     const Course course = load_course(installation, toolchain, batch.settings().parts);
     if (!options.replay.empty()) {
       return replay(std::cout, batch.store(), course, options.replay, installation,

@@ -248,6 +248,20 @@ TEST_F(CliTest, ExplainsCodesAndNeverOtherFiles) {
   expect_refusal({"explain", "../secret"}, 2, "there is no code");
 }
 
+TEST_F(CliTest, APartThatTheCourseDoesNotListDoesNotExist) {
+  write("labs/part8-other/part.toml", "number = 8\nbroken");
+  write("labs/course.toml", "title = 'T'\ngpus = ['a100']\nparts = [7]\n");
+  write("handouts/errors/RL0101.md",
+        "# RL0101: x\n\nWords.\n\n## Where it is taught\n\n[Part 8](../part8-other.md)\n");
+  EXPECT_EQ(run({"explain", "101"}).out, "# RL0101: x\n\nWords.\n");
+  EXPECT_THAT(run({"list"}).out, AllOf(HasSubstr("Part 7"), Not(HasSubstr("Part 8"))));
+  expect_refusal({"--part", "8"}, 2, "there is no part 8");
+  EXPECT_EQ(run({"complete-words", "--", "grader", "--part", ""}).out.find('8'), std::string::npos);
+  write("labs/part8-other/part.toml", "number = 8\n");
+  write("labs/course.toml", "title = 'T'\ngpus = ['a100']\nparts = [7,\n  9]\n");
+  expect_refusal({"list"}, 3, "labs/course.toml:3: there is no part 9; labs/ has the parts 7, 8");
+}
+
 TEST_F(CliTest, ExplainsACodeByItsNumberAndSaysWhichOneWasMeant) {
   EXPECT_EQ(run({"explain", "101"}).out, "# RL0101: the file does not compile\n");
   EXPECT_EQ(run({"explain", "RL101"}).out, "# RL0101: the file does not compile\n");

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <mutex>
 
+#include "grader/cli/course_name.h"
 #include "grader/cli/devices.h"
 #include "grader/sandbox/sandbox.h"
 
@@ -31,6 +32,7 @@ Grading::Grading(const Installation& installation, const GradingSetup& setup)
     : sandbox_(setup.sandbox),
       for_grades_(setup.for_grades),
       course_(course_spec_or_none(installation.labs())),
+      course_name_(course_name(installation)),
       part_(load_part(installation.labs(), installation.solutions(), setup.part)),
       toolchain_(find_toolchain(installation)),
       device_(open(installation, toolchain_, setup)),
@@ -86,6 +88,7 @@ GradeResult Grading::grade_once(const GradeRequest& request, const Listener& lis
   if (for_grades_) priced.versions_graded_again = course_.versions_graded_again;
   GradeResult result = grade(part_, priced, tools);
   result.sandbox = active_layers(sandbox_);
+  result.course = course_name_;
   if (revealed != nullptr) sort_by_task(*revealed);
   return result;
 }

@@ -70,6 +70,7 @@ class Grading {
   bool sandbox_;
   bool for_grades_;
   CourseSpec course_;
+  std::string course_name_;
   PartSpec part_;
   Toolchain toolchain_;
   std::unique_ptr<Device> device_;

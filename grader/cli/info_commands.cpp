@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cctype>
+#include <ctime>
 
+#include "grader/author/course_pages.h"
 #include "grader/author/starter.h"
 #include "grader/cli/grading.h"
 #include "grader/pipeline/grade.h"
@@ -163,14 +165,18 @@ int list_all_parts(std::ostream& out, const Installation& installation) {
         fmt::format("{}: no part is found there; restore the folder labs/ of the checkout",
                     installation.labs().string()));
   }
+  const CourseSpec course = course_spec_or_none(installation.labs());
   for (const int number : parts) {
     const PartSpec part = load_part(installation.labs(), installation.solutions(), number);
     double points = 0;
     double bonus = 0;
     for (const TaskSpec& task : part.tasks) (task.bonus ? bonus : points) += maximum_points(task);
-    out << fmt::format("Part {}  {:<28} {} {}, {}{}\n", part.number, part.title, part.tasks.size(),
-                       part.tasks.size() == 1 ? "task" : "tasks", points_in_words(points),
-                       bonus > 0 ? fmt::format(" and {} bonus", format_points(bonus)) : "");
+    const std::string dates = dates_in_words(dates_of(course, number), std::time(nullptr));
+    out << fmt::format("Part {}  {:<28} {} {}, {}{}{}\n", part.number, part.title,
+                       part.tasks.size(), part.tasks.size() == 1 ? "task" : "tasks",
+                       points_in_words(points),
+                       bonus > 0 ? fmt::format(" and {} bonus", format_points(bonus)) : "",
+                       dates.empty() ? "" : ", " + dates);
   }
   return 0;
 }
@@ -211,15 +217,31 @@ int explain_code(std::ostream& out, const Options& options, const Installation& 
                                      ? "handouts/errors/ has a page for each that there is"
                                      : fmt::format("did you mean {}?", meant)));
   }
-  out << read_file(file);
+  out << page_of_course(read_file(file), has_one_of(list_parts(installation.labs())),
+                        file.string());
+  return 0;
+}
+
+int write_pages(std::ostream& out, const std::string& folder, const Installation& installation) {
+  const HasPart has_part = has_one_of(list_parts(installation.labs()));
+  std::size_t pages = 0;
+  for (const auto& file : files_below(installation.handouts())) {
+    const auto path = file.lexically_relative(installation.handouts());
+    if (path.extension() != ".md" || !is_there(path.string(), has_part)) continue;
+    write_file_atomically(std::filesystem::path(folder) / path,
+                          page_of_course(read_file(file), has_part, file.string()));
+    ++pages;
+  }
+  out << fmt::format("{}: {} pages\n", folder, pages);
   return 0;
 }
 
 int make_starter(std::ostream& out, const Options& options, const Installation& installation) {
-  const auto files = generate_starter(installation.solutions());
+  const HasPart has_part = has_one_of(list_parts(installation.labs()));
+  const auto files = generate_starter(installation.solutions(), has_part);
   if (options.write_starter) {
     const auto before = installation.build / "starter_before";
-    const auto moved = write_starter(installation.starter(), files, before);
+    const auto moved = write_starter(installation.starter(), files, before, has_part);
     out << fmt::format("{} holds {} files\n", installation.starter().string(), files.size());
     if (!moved.empty()) {
       out << fmt::format("{} others lay there; they are in {} now\n", moved.size(),
@@ -227,7 +249,7 @@ int make_starter(std::ostream& out, const Options& options, const Installation& 
     }
     return 0;
   }
-  const auto differences = compare_starter(installation.starter(), files);
+  const auto differences = compare_starter(installation.starter(), files, has_part);
   for (const std::string& difference : differences) out << "starter/" << difference << '\n';
   if (!differences.empty()) out << "run: grader starter --write\n";
   return differences.empty() ? 0 : 1;

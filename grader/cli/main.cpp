@@ -6,6 +6,7 @@
 #include "grader/cli/compare_times_command.h"
 #include "grader/cli/completion_command.h"
 #include "grader/cli/grade_command.h"
+#include "grader/cli/hand_in_command.h"
 #include "grader/cli/hint_command.h"
 #include "grader/cli/info_commands.h"
 #include "grader/cli/machine_commands.h"
@@ -50,8 +51,12 @@ int run(Options options) {
       return list_all_parts(std::cout, installation);
     case Options::Command::doctor:
       return examine_machine(std::cout, installation);
+    case Options::Command::hand_in:
+      return hand_in(std::cout, options.hand_in, installation);
     case Options::Command::explain:
       return explain_code(std::cout, options, installation);
+    case Options::Command::pages:
+      return write_pages(std::cout, options.folder, installation);
     case Options::Command::roofline:
       return show_rooflines(std::cout, options, installation);
     case Options::Command::starter:

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "grader/cli/course_name.h"
 #include "grader/report/text.h"
 #include "grader/spec/part.h"
 
@@ -179,6 +180,17 @@ void add_commands(CLI::App& app, Options& options, Flags& flags) {
      Options::Command::doctor);
   on(app.add_subcommand("update", "Bring starter/ up to date with a new kit, and keep your work"),
      Options::Command::update);
+  auto* hand_in = on(app.add_subcommand("hand-in", "Pack what you hand in, and say what is in it"),
+                     Options::Command::hand_in);
+  hand_in
+      ->add_option("--part", options.hand_in.parts,
+                   "This part; may be given several times (default: the one that you have begun)")
+      ->check(CLI::Range(0, kLastPart))
+      ->allow_extra_args(false);
+  hand_in->add_option("--submission", options.hand_in.submission,
+                      "Folder with the layout of starter/ (default: starter)");
+  hand_in->add_option("--output", options.hand_in.output,
+                      "The archive (default: out/hand-in-part<N>.tar.gz)");
   auto* explain =
       on(app.add_subcommand("explain", "Explain a diagnosis code"), Options::Command::explain);
   explain->add_option("code", options.code, "As in RL0301")->required();
@@ -198,6 +210,12 @@ void add_commands(CLI::App& app, Options& options, Flags& flags) {
                  Options::Command::batch_job);
   job->group("");  // not for people
   job->add_option("folder", options.job)->required();
+  auto* pages = on(app.add_subcommand("pages",
+                                      "Write the handouts of the course's parts (used by "
+                                      "scripts/site)"),
+                   Options::Command::pages);
+  pages->group("");
+  pages->add_option("folder", options.folder)->required();
   auto* task = on(app.add_subcommand("batch-task", "Run one job of a list (used on clusters)"),
                   Options::Command::batch_task);
   task->group("");
@@ -236,7 +254,7 @@ void add_author_commands(CLI::App& app, Options& options) {
 
 /// What students type stands first.
 void group_commands(CLI::App& app) {
-  const std::set<std::string> of_students{"list",    "doctor",   "update",
+  const std::set<std::string> of_students{"list",    "doctor",   "update",    "hand-in",
                                           "explain", "roofline", "completion"};
   for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; })) {
     if (command->get_group().empty()) continue;
@@ -251,7 +269,7 @@ void add_everything(CLI::App& app, Options& options, Flags& flags) {
   add_author_commands(app, options);
   group_commands(app);
   app.require_subcommand(0, 1);
-  app.set_version_flag("--version", "rooflab " ROOFLAB_VERSION);
+  app.set_version_flag("--version", version_words);
 }
 
 void check_grade(const CLI::App& app, const Options& options, const Flags& flags) {

@@ -36,6 +36,13 @@ struct BatchOptions {
   bool sandbox = true;
 };
 
+/// What `grader hand-in` is asked for.
+struct HandInOptions {
+  std::vector<int> parts;  ///< empty: the one that is begun
+  std::string submission;  ///< empty: starter/
+  std::string output;      ///< empty: out/hand-in-part<N>.tar.gz
+};
+
 /// What the command line asks for.
 struct Options {
   enum class Command : std::uint8_t {
@@ -59,6 +66,8 @@ struct Options {
     completion,
     complete_words,
     update,
+    hand_in,
+    pages,
     welcome
   };
   Command command = Command::grade;
@@ -84,10 +93,12 @@ struct Options {
   bool sandbox = true;
 
   BatchOptions batch;
+  HandInOptions hand_in;
   std::string job;             ///< batch-job: its folder
   std::string task_list;       ///< batch-task: the file of jobs
   std::size_t task_index = 0;  ///< batch-task: which of them
   std::string code;            ///< explain
+  std::string folder;          ///< pages: where they go
   std::string gpu;             ///< roofline; empty for all
   bool write_starter = false;  ///< starter: write, else check
   AuthorOptions author;

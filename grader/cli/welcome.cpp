@@ -3,12 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <ctime>
 #include <filesystem>
 #include <iostream>
 #include <string>
 #include <vector>
 
-#include "grader/author/kit_update.h"
+#include "grader/cli/course_name.h"
 #include "grader/cli/course_progress.h"
 #include "grader/cli/devices.h"
 #include "grader/cli/next_step.h"
@@ -38,13 +39,15 @@ std::string device_words(const Installation& installation) {
   }
 }
 
-/// The course, in a kit with the version that it was made of.
 std::string course_words(const Installation& installation) {
-  if (const std::string kit = course_of_kit(installation.root); !kit.empty()) return one_line(kit);
-  std::error_code error;
-  if (!fs::exists(installation.labs() / "course.toml", error)) return "Rooflab";
-  const CourseSpec course = load_course_spec(installation.labs());
-  return course.title + (course.version.empty() ? "" : ", version " + course.version);
+  const std::string name = course_name(installation);
+  return name.empty() ? "Rooflab" : name;
+}
+
+/// When the part opens or is due, in a line of its own; empty where the course does not say.
+std::string dates_line(const CourseSpec& course, int part) {
+  const std::string dates = dates_in_words(dates_of(course, part), std::time(nullptr));
+  return dates.empty() ? "" : "          " + dates + "\n";
 }
 
 std::string progress_words(const PartProgress& progress) {
@@ -100,6 +103,7 @@ int welcome(std::ostream& out) {
     keep_kit_current(std::cerr, installation);
     const fs::path submission = installation.starter();
     const std::vector<PartProgress> course = course_progress(installation, submission);
+    const CourseSpec spec = course_spec_or_none(installation.labs());
     std::size_t width = 0;
     for (const PartProgress& one : course) width = std::max(width, one.part.title.size());
     std::error_code error;
@@ -114,6 +118,7 @@ int welcome(std::ostream& out) {
     for (const PartProgress& progress : course) {
       out << fmt::format("  part {}  {:<{}}  {}\n", progress.part.number, progress.part.title,
                          width, progress_words(progress));
+      out << dates_line(spec, progress.part.number);
       print_ladders(out, progress);
     }
     out << '\n';

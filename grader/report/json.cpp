@@ -260,6 +260,7 @@ std::string to_json(const GradeResult& result) {
   const Json document{{"schema", 1},
                       {"part", result.part},
                       {"title", result.title},
+                      {"course", sanitize(result.course)},
                       {"device", result.device},
                       {"time_kind", result.time_kind},
                       {"peaks", sanitize(result.peaks)},

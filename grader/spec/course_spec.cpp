@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "grader/spec/course_calendar.h"
 #include "grader/spec/toml_reader.h"
 #include "grader/spec/work_log.h"
 
@@ -75,6 +76,12 @@ CourseSpec load_course_spec(const std::filesystem::path& labs) {
     }
     course.versions_graded_again = static_cast<int>(again);
     log.finish();
+  });
+  read_parts_and_calendar(reader, labs, course);
+  reader.maybe("hand_in", [&](const toml::table& inner) {
+    TableReader hand_in(inner, file, "[hand_in]");
+    course.hand_in = hand_in.text("instructions");
+    hand_in.finish();
   });
   reader.finish();
   return course;

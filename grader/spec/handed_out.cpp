@@ -2,7 +2,17 @@
 
 #include <filesystem>
 
+#include "grader/spec/hints_used.h"
+#include "grader/spec/work_log.h"
+
 namespace rooflab {
+
+std::vector<std::string> files_to_hand_in(const PartSpec& part) {
+  std::vector<std::string> files = submitted_files(part);
+  files.emplace_back(kHintsUsedFile);
+  if (work_log_task(part) != nullptr) files.emplace_back(kLoggedRunsFile);
+  return files;
+}
 
 std::string where_handed_out(const PartSpec& part, const std::string& file) {
   namespace fs = std::filesystem;

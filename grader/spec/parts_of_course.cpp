@@ -1,9 +1,9 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <limits>
-#include <map>
-#include <optional>
+#include <vector>
 
 #include "grader/spec/course_spec.h"
 #include "grader/spec/part.h"
@@ -32,22 +32,29 @@ int number_of(const std::filesystem::path& folder) {
                                                    std::numeric_limits<int>::max()));
 }
 
-[[noreturn]] void refuse_twin(const std::filesystem::path& labs, int number) {
-  throw SpecError(
-      fmt::format("{}: two folders hold part {}; give one another number", labs.string(), number));
-}
-
 [[noreturn]] void refuse_unknown_part(const std::filesystem::path& labs, int number,
-                                      const std::map<int, std::filesystem::path>& parts) {
-  std::string known;
-  for (const auto& [existing, folder] : parts) {
-    known += fmt::format("{}{}", known.empty() ? "" : ", ", existing);
-  }
+                                      const std::vector<int>& known, bool left_out) {
   if (known.empty()) {
     throw SpecError(fmt::format(
         "{}: no part is found there; restore the folder labs/ of the checkout", labs.string()));
   }
-  throw UnknownPart(fmt::format("there is no part {}; the parts are {}", number, known));
+  throw UnknownPart(fmt::format("there is no part {}{}; the parts are {}", number,
+                                left_out ? " in this course (`parts` of labs/course.toml)" : "",
+                                fmt::join(known, ", ")));
+}
+
+/// The parts of the course among those that there are.
+std::vector<int> numbers_of(const CourseSpec& course, const PartFolders& found) {
+  if (course.parts) return *course.parts;
+  std::vector<int> numbers;
+  for (const auto& [number, folder] : found.parts) numbers.push_back(number);
+  return numbers;
+}
+
+/// With a list in course.toml no folder matters that it leaves out, which a broken one may be.
+std::vector<int> numbers_or_error(const CourseSpec& course, const PartFolders& found) {
+  if (!course.parts && found.broken) throw SpecError(*found.broken);
+  return numbers_of(course, found);
 }
 
 /// A part whose questions draw nothing but the page's own numbers, where the course wants that.
@@ -65,50 +72,51 @@ PartSpec read_part_of_course(const CourseSpec& course, const std::filesystem::pa
 
 }  // namespace
 
+PartFolders find_part_folders(const std::filesystem::path& labs) {
+  PartFolders found;
+  for (const auto& folder : part_folders(labs)) {
+    try {
+      const int number = number_of(folder);
+      if (!found.parts.try_emplace(number, folder).second) {
+        throw SpecError(fmt::format("{}: part {} is also in {}; give one another number",
+                                    (folder / "part.toml").string(), number,
+                                    found.parts[number].string()));
+      }
+    } catch (const SpecError& error) {
+      found.broken = error;
+    }
+  }
+  return found;
+}
+
 std::vector<PartSpec> load_parts(const std::filesystem::path& labs,
                                  const std::filesystem::path& solutions) {
   const CourseSpec course = course_spec_or_none(labs);
+  const PartFolders found = find_part_folders(labs);
   std::vector<PartSpec> parts;
-  for (const auto& folder : part_folders(labs))
-    parts.push_back(read_part_of_course(course, folder, solutions));
-  std::ranges::sort(parts, {}, &PartSpec::number);
-  const auto twice = std::ranges::adjacent_find(parts, {}, &PartSpec::number);
-  if (twice != parts.end()) refuse_twin(labs, twice->number);
+  for (const int number : numbers_or_error(course, found)) {
+    parts.push_back(read_part_of_course(course, found.parts.at(number), solutions));
+  }
   return parts;
 }
 
 PartSpec load_part(const std::filesystem::path& labs, const std::filesystem::path& solutions,
                    int number) {
-  // A broken neighbour must not keep this part from being graded, but it may be the one that is
-  // asked for.
-  std::optional<SpecError> broken;
-  std::map<int, std::filesystem::path> parts;
-  for (const auto& folder : part_folders(labs)) {
-    try {
-      const int found = number_of(folder);
-      if (!parts.try_emplace(found, folder).second) {
-        throw SpecError(fmt::format("{}: part {} is also in {}; give one another number",
-                                    (folder / "part.toml").string(), found, parts[found].string()));
-      }
-    } catch (const SpecError& error) {
-      broken = error;
-    }
+  const CourseSpec course = course_spec_or_none(labs);
+  const PartFolders found = find_part_folders(labs);
+  const std::vector<int> known = numbers_of(course, found);
+  const auto folder = found.parts.find(number);
+  if (std::ranges::find(known, number) == known.end()) {
+    // A broken neighbour must not keep this part from being graded, but it may be the one that is
+    // asked for.
+    if (!course.parts && found.broken) throw SpecError(*found.broken);
+    refuse_unknown_part(labs, number, known, folder != found.parts.end());
   }
-  const auto found = parts.find(number);
-  if (found == parts.end()) {
-    if (broken) throw SpecError(*broken);
-    refuse_unknown_part(labs, number, parts);
-  }
-  return read_part_of_course(course_spec_or_none(labs), found->second, solutions);
+  return read_part_of_course(course, folder->second, solutions);
 }
 
 std::vector<int> list_parts(const std::filesystem::path& labs) {
-  std::vector<int> numbers;
-  for (const auto& folder : part_folders(labs)) numbers.push_back(number_of(folder));
-  std::ranges::sort(numbers);
-  const auto twice = std::ranges::adjacent_find(numbers);
-  if (twice != numbers.end()) refuse_twin(labs, *twice);
-  return numbers;
+  return numbers_or_error(course_spec_or_none(labs), find_part_folders(labs));
 }
 
 }  // namespace rooflab

@@ -273,6 +273,9 @@ struct GradeResult {
   std::vector<std::string> sandbox;  ///< active layers
   std::vector<TaskResult> tasks;
   std::vector<Ladder> ladders = {};  ///< of the part
+  /// The course, with its version and its kit: "Efficient AI, version week 5, kit 3f2a9c1b7d40";
+  /// may be empty.
+  std::string course = {};
   double build_s = 0;
   double run_s = 0;
   double score() const;  ///< without bonus

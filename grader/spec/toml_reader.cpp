@@ -160,7 +160,9 @@ bool TableReader::boolean_or(const std::string& key, bool fallback) {
   return node->as_boolean()->get();
 }
 
-std::int64_t TableReader::time(const std::string& key) {
+std::int64_t TableReader::time(const std::string& key) { return moment(key).seconds; }
+
+Moment TableReader::moment(const std::string& key) {
   constexpr const char* kExample = "2026-11-20T23:59:00+01:00";
   const toml::node& node = require(key);
   const auto* value = node.as_date_time();
@@ -178,12 +180,29 @@ std::int64_t TableReader::time(const std::string& key) {
                                          std::chrono::day(moment.date.day)};
   const std::int64_t days = std::chrono::sys_days(date).time_since_epoch().count();
   const std::int64_t minutes = moment.time.hour * 60 + moment.time.minute - moment.offset->minutes;
-  return days * 86400 + minutes * 60 + moment.time.second;
+  return {days * 86400 + minutes * 60 + moment.time.second, moment.offset->minutes};
 }
 
 std::optional<std::int64_t> TableReader::maybe_time(const std::string& key) {
   if (take(key) == nullptr) return std::nullopt;
   return time(key);
+}
+
+std::optional<Moment> TableReader::maybe_moment(const std::string& key) {
+  if (take(key) == nullptr) return std::nullopt;
+  return moment(key);
+}
+
+std::optional<std::vector<std::int64_t>> TableReader::maybe_integers(const std::string& key) {
+  const toml::node* node = take(key);
+  if (node == nullptr) return std::nullopt;
+  if (!node->is_array()) throw wrong_type(key, *node, "an array of integers");
+  std::vector<std::int64_t> all;
+  for (const toml::node& element : *node->as_array()) {
+    if (!element.is_integer()) throw wrong_type(key, element, "an array of integers");
+    all.push_back(element.as_integer()->get());
+  }
+  return all;
 }
 
 std::vector<std::string> TableReader::texts(const std::string& key) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "grader/contract/problem.h"
+#include "grader/spec/moment.h"
 #include "grader/spec/part.h"
 
 namespace rooflab {
@@ -51,7 +52,12 @@ class TableReader {
   /// A date with time and offset from UTC, as seconds since 1970; a local time is an error.
   std::int64_t time(const std::string& key);
   std::optional<std::int64_t> maybe_time(const std::string& key);
+  /// The same with its offset.
+  Moment moment(const std::string& key);
+  std::optional<Moment> maybe_moment(const std::string& key);
   std::vector<std::string> texts(const std::string& key);
+  /// An array of integers, if there is one.
+  std::optional<std::vector<std::int64_t>> maybe_integers(const std::string& key);
   /// A table of scalars; empty when the key is absent.
   Values values(const std::string& key);
   /// One scalar of any type.

@@ -86,6 +86,13 @@ std::string with_row(std::string text, const PartTable& table) {
   return end == std::string::npos ? text : text.insert(end, table.added);
 }
 
+/// labs/course.toml with the part in its list, if it has one: parts = [0, 1].
+std::string listed_in_course(const std::string& text, const NewPart& part) {
+  static const std::regex list(R"((^|\n)(parts *= *\[[^\]]*?)[\s,]*\])");
+  return std::regex_replace(text, list, fmt::format("$1$2, {}]", part.number),
+                            std::regex_constants::format_first_only);
+}
+
 /// What is new to a checkout, undone again unless it is kept.
 class NewFiles {
  public:
@@ -212,6 +219,12 @@ std::vector<fs::path> make_new_part(const NewPart& part, const fs::path& root) {
   try {
     NewFiles files(root);
     write_template(part, root, source, files);
+    const fs::path course = "labs/course.toml";
+    if (fs::exists(root / course)) {
+      const std::string before = read_file(root / course);
+      const std::string after = listed_in_course(before, part);
+      if (after != before) files.change(course, after);
+    }
     load_part(root / "labs", root / "solutions", part.number);  // throws if it is no part
     for (const PartTable& table : tables_of_parts(part)) {
       if (!fs::exists(root / table.page)) continue;

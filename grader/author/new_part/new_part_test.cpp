@@ -120,6 +120,17 @@ TEST_F(NewPartTest, IsAPartWithEverythingThatOneHas) {
   EXPECT_EQ(maximum_points(part.tasks[0]), 15);
 }
 
+TEST_F(NewPartTest, StandsInTheListOfACourseThatHasOne) {
+  make_new_part(new_part("part6-sorting", ""), root());
+  write_file_atomically(root() / "labs/course.toml",
+                        "title = 'T'\ngpus = ['a100']\nparts = [\n  6,\n]\n");
+  make_new_part(new_part("part7-searching", ""), root());
+  EXPECT_THAT(list_parts(root() / "labs"), ElementsAre(6, 7));
+  write_file_atomically(root() / "labs/course.toml", "title = 'T'\ngpus = ['a100']\n");
+  make_new_part(new_part("part8-more", ""), root());
+  EXPECT_EQ(read_file(root() / "labs/course.toml"), "title = 'T'\ngpus = ['a100']\n");
+}
+
 TEST_F(NewPartTest, HasTheStarterThatItsSolutionStripsTo) {
   make_new_part(new_part("part6-sorting", ""), root());
   EXPECT_THAT(compare_starter(root() / "starter", generate_starter(root() / "solutions")),

@@ -40,7 +40,8 @@ std::string points_that_count(double keeps) {
 
 class LatePolicy::Reader {
  public:
-  explicit Reader(std::string name) : name_(std::move(name)) {}
+  Reader(std::string name, const Calendar& calendar)
+      : name_(std::move(name)), calendar_(calendar) {}
 
   LatePolicy read(const toml::table& table) {
     TableReader reader(table, name_, "late policy");
@@ -55,6 +56,8 @@ class LatePolicy::Reader {
       policy_.slip_days_ = SlipDays::read(slip, name_);
     });
     reader.finish();
+    // The policy's own date for every part counts before the calendar's.
+    if (!policy_.due_) policy_.part_due_.insert(calendar_.begin(), calendar_.end());
     require_effect(reader);
     return std::move(policy_);
   }
@@ -65,8 +68,10 @@ class LatePolicy::Reader {
     const bool anybody_late =
         policy_.due_ || !policy_.part_due_.empty() || policy_.marked_late_hours_ > 0;
     if (!anybody_late) {
-      throw reader.error("due", "the policy says of nothing when it is due",
-                         "write due = 2026-11-20T23:59:00+01:00, or [parts.2] with a due date");
+      throw reader.error(
+          "due", "the policy says of nothing when it is due",
+          "write due = 2026-11-20T23:59:00+01:00, or [parts.2] with a due date, or give "
+          "labs/course.toml a calendar");
     }
     if (policy_.steps_.empty()) {
       throw reader.error("step", "the policy does not say what being late costs",
@@ -136,11 +141,13 @@ class LatePolicy::Reader {
   }
 
   std::string name_;
+  const Calendar& calendar_;
   LatePolicy policy_;
 };
 
-LatePolicy LatePolicy::parse(std::string_view text, const std::string& name) {
-  return Reader(name).read(parse_toml_text(std::string(text), name));
+LatePolicy LatePolicy::parse(std::string_view text, const std::string& name,
+                             const Calendar& calendar) {
+  return Reader(name, calendar).read(parse_toml_text(std::string(text), name));
 }
 
 std::vector<std::string> LatePolicy::named_students() const {

@@ -38,9 +38,14 @@ class LatePolicy {
 
   /// Nobody is late.
   LatePolicy() = default;
+  /// Due dates by part, in seconds since 1970, for where a policy does not name one.
+  using Calendar = std::map<int, std::int64_t>;
+  /// Who is late by the calendar is told so, and loses nothing.
+  explicit LatePolicy(Calendar calendar) : part_due_(std::move(calendar)) {}
   /// @throws SpecError naming file, line and remedy, also for a policy without a due date or
   /// without a step
-  static LatePolicy parse(std::string_view text, const std::string& name);
+  static LatePolicy parse(std::string_view text, const std::string& name,
+                          const Calendar& calendar = {});
 
   /// Whom extensions and spent slip days are for, as the file calls them: one that fits nobody is
   /// a slip of the pen.

@@ -149,6 +149,32 @@ TEST(LatePolicy, Part0HasADueTimeAndExtensionsOfItsOwn) {
   EXPECT_EQ(policy.lateness({"eve"}, 1, kDue + 30 * 24 * kHour, false).keeps, 0);
 }
 
+TEST(LatePolicy, TakesTheDatesOfTheCalendarThatItDoesNotName) {
+  constexpr std::int64_t kHour = 3600;
+  const LatePolicy::Calendar calendar{{1, 1000 * kHour}, {2, 2000 * kHour}};
+  const auto hours_late = [](const LatePolicy& policy, int part) {
+    return policy.lateness({"ada"}, part, 3000 * kHour, false).hours;
+  };
+  const LatePolicy by_calendar = LatePolicy::parse(
+      "[[step]]\nafter_hours = 0\nkeeps = 0.5\n[parts.2]\ndue = 1970-01-02T00:00:00Z\n",
+      "late.toml", calendar);
+  EXPECT_EQ(hours_late(by_calendar, 1), 2000);
+  EXPECT_EQ(hours_late(by_calendar, 2), 2976) << "the policy's own date";
+  EXPECT_EQ(by_calendar.lateness({"ada"}, 1, 3000 * kHour, false).keeps, 0.5);
+  const LatePolicy own_date =
+      LatePolicy::parse("due = 1970-01-02T00:00:00Z\n[[step]]\nafter_hours = 0\nkeeps = 0.5\n",
+                        "late.toml", calendar);
+  EXPECT_EQ(hours_late(own_date, 1), 2976) << "the policy's date for every part";
+}
+
+TEST(LatePolicy, ACalendarAloneTellsWhoIsLateAndTakesNothing) {
+  const LatePolicy policy(LatePolicy::Calendar{{1, 7200}});
+  const auto late = policy.lateness({"ada"}, 1, 3 * 7200, false);
+  EXPECT_EQ(late.keeps, 1);
+  EXPECT_EQ(late.why, "4.0 hours late: all points count");
+  EXPECT_EQ(policy.lateness({"ada"}, 2, 3 * 7200, false).why, "");
+}
+
 TEST(LatePolicy, OneThatCostsNothingHasToSaySo) {
   for (const char* empty : {"", "\n# nothing yet\n", "grace_minutes = 5\n"}) {
     EXPECT_THAT(late_policy_error(empty), HasSubstr("says of nothing when it is due")) << empty;

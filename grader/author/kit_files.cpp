@@ -92,6 +92,8 @@ class KitList {
     add_folder("starter", all, kOriginals);
     // Programs that handouts and README.md run, and that students try things in.
     add_folder("docs/examples", ending({".cu"}), kOriginals);
+    // Editors' settings are a student's own as soon as one is changed.
+    add(root_ / "docs/kit/vscode/tasks.json", fs::path(kOriginals) / ".vscode/tasks.json");
     // handouts/examples tests what the pages show: its README is for those who teach.
     add_folder("handouts", [of_page = ending({".md", ".svg", ".png"})](const fs::path& file) {
       return of_page(file) && !has_folder(file, "examples");

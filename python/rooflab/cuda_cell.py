@@ -38,6 +38,7 @@ class CudaOptions:
     gpu: str = "a100"
     device: str = "sim"
     explore: bool = False
+    roofline: bool = False
     checkers: bool = True
     timeout_s: float = 120
 
@@ -48,8 +49,8 @@ def run_cell(course, cell, options):
         raise RooflabError("there is no NVIDIA GPU here; leave out --device cuda, and the cell runs on a simulated one")
     if options.explore and not options.checkers:
         raise RooflabError("--explore shows what the checkers find: leave out --no-checkers")
-    if options.explore and options.device == "cuda":
-        raise RooflabError("--explore shows what a simulated GPU did: leave out --device cuda")
+    if (options.explore or options.roofline) and options.device == "cuda":
+        raise RooflabError("--explore and --roofline show what a simulated GPU did: leave out --device cuda")
     nvcc = find_nvcc(course)
     capability = course.compute_capability(options.gpu)
     with tempfile.TemporaryDirectory(prefix="rooflab-") as name:

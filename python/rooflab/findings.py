@@ -74,4 +74,4 @@ def kernel_rows(report):
                      key=lambda one: -one["time_us"])
     return [(one_line(one["name"]), len(launches[one["name"]]), _triple(one["grid"], 1), _triple(one["block"], 1),
              "failed" if one["failed"] else band(one["time_us"], *one["time_band_us"]),
-             one["explanation"]["limiter"] or "unknown") for one in slowest[:MOST_KERNELS]]
+             "" if one["failed"] else one["explanation"]["limiter"] or "unknown") for one in slowest[:MOST_KERNELS]]

@@ -1,6 +1,8 @@
 """A cell of a task: written to the student's file, and graded."""
 
 import dataclasses
+import hashlib
+import itertools
 import json
 import os
 import pathlib
@@ -22,10 +24,10 @@ class Grade:
 
 
 def write_file(course, part, task, cell):
-    """Makes the cell the student's file of a task. What was there before is kept beside it, as NAME.orig, unless there is one
-    already. Returns the file and that one, which is None where nothing was kept."""
+    """Makes the cell the student's file of a task. What was there before is kept beside it, as NAME.orig (NAME.orig2 where there is
+    one), unless a cell wrote it. Returns the file and that one, which is None where nothing was kept."""
     file = course.submission() / part.folder / part.file_of(task)
-    kept = file.with_name(file.name + ".orig")
+    written = _WrittenFiles(course)
     text = cell if cell.endswith("\n") else cell + "\n"
     try:
         if file.is_symlink() or (file.exists() and not file.is_file()):
@@ -34,13 +36,42 @@ def write_file(course, part, task, cell):
         before = file.read_bytes() if file.exists() else None
         if before == text.encode():
             return file, None
-        keeps = before is not None and not os.path.lexists(kept)
-        if keeps:
+        kept = _free_name(file) if before is not None and not written.has(file, before) else None
+        if kept:
             _write(kept, before)
         _write(file, text.encode())
+        written.add(file, text.encode())
     except OSError as error:
         raise RooflabError(f"{error.filename or file} cannot be written: {error.strerror}") from error
-    return file, kept if keeps else None
+    return file, kept
+
+
+def _free_name(file):
+    names = (file.with_name(f"{file.name}.orig{number if number > 1 else ''}") for number in itertools.count(1))
+    return next(name for name in names if not os.path.lexists(name))
+
+
+class _WrittenFiles:
+    """What cells wrote last, by file: only that may be replaced without keeping it."""
+
+    def __init__(self, course):
+        self._file = course.root / "out/notebook_cells.json"
+        try:
+            known = json.loads(self._file.read_text())
+        except (OSError, ValueError):
+            known = {}
+        self._known = known if isinstance(known, dict) else {}
+
+    def has(self, file, contents):
+        return self._known.get(str(file)) == hashlib.sha256(contents).hexdigest()
+
+    def add(self, file, contents):
+        self._known[str(file)] = hashlib.sha256(contents).hexdigest()
+        try:
+            self._file.parent.mkdir(exist_ok=True)
+            _write(self._file, json.dumps(self._known, indent=1).encode())
+        except OSError:
+            pass  # then the next cell keeps the file once more
 
 
 def _write(file, contents):

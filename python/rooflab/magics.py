@@ -7,13 +7,14 @@ from IPython.core.error import UsageError
 from IPython.core.magic import Magics, cell_magic, line_cell_magic, magics_class
 from IPython.display import display
 
-from rooflab import findings, report_words, shown
+from rooflab import findings, report_words, roofline, shown
 from rooflab.cuda_cell import CudaOptions, run_cell
 from rooflab.errors import RooflabError
 from rooflab.grade_cell import answer_of, grade, write_file
 from rooflab.places import find_course
 
-CUDA_HELP = """%%cuda [--gpu a100] [--device sim|cuda] [--explore] [--checkers|--no-checkers] [--timeout SECONDS]
+CUDA_HELP = """%%cuda [--gpu a100] [--device sim|cuda] [--explore] [--roofline] [--checkers|--no-checkers]
+       [--timeout SECONDS]
 Compiles the cell as a CUDA program and runs it on a simulated GPU, or with --device cuda on the one that is here."""
 ROOFLAB_HELP = """%%rooflab PART TASK [--device DEVICE]   grades the cell as that task's file
 %rooflab PART [TASK] [--device DEVICE]    grades the files as they are
@@ -48,10 +49,11 @@ def cuda_options(line):
     parser.add_argument("--gpu", default=CudaOptions.gpu)
     parser.add_argument("--device", default=CudaOptions.device, choices=("sim", "cuda"))
     parser.add_argument("--explore", action="store_true")
+    parser.add_argument("--roofline", action="store_true")
     parser.add_argument("--checkers", action=argparse.BooleanOptionalAction, default=True)
     parser.add_argument("--timeout", type=_positive, default=CudaOptions.timeout_s)
     asked = parser.parse_args(_words(line))
-    return CudaOptions(asked.gpu, asked.device, asked.explore, asked.checkers, asked.timeout)
+    return CudaOptions(asked.gpu, asked.device, asked.explore, asked.roofline, asked.checkers, asked.timeout)
 
 
 def _grade_options(words):
@@ -70,7 +72,16 @@ def _show_ending(run, timeout_s):
         shown.show_text(f"the program ended {how}", "warning")
 
 
-def show_cuda(run, cell, options):
+def _show_roofline(report, gpu, roofs):
+    points = roofline.points_of(report)
+    if not points:
+        shown.show_text("no kernel did fp32 operations on what crossed DRAM: the roofline has no point", "note")
+        return
+    svg, words = roofline.chart(points, gpu, *roofs)
+    shown.show(words, svg + shown.text_block(words))
+
+
+def show_cuda(course, run, cell, options):
     if run.compiler:
         shown.show_text(run.compiler, "warning" if run.compiled else "error")
     if not run.compiled:
@@ -88,6 +99,8 @@ def show_cuda(run, cell, options):
     rows = findings.kernel_rows(run.report)
     if rows:
         shown.show_table(f"on a simulated {options.gpu}; times are modelled", findings.KERNEL_HEAD, rows)
+    if options.roofline:
+        _show_roofline(run.report, options.gpu, course.roofs(options.gpu))
     if run.replay:
         shown.show_page(run.replay, "The program step by step", scripts=True)
 
@@ -112,7 +125,8 @@ class RooflabMagics(Magics):
         """Compiles and runs the cell as a CUDA program."""
         try:
             options = cuda_options(line)
-            show_cuda(run_cell(find_course(), cell, options), cell, options)
+            course = find_course()
+            show_cuda(course, run_cell(course, cell, options), cell, options)
         except RooflabError as error:
             raise UsageError(str(error)) from None
 

@@ -33,6 +33,11 @@ class Course:
         major, minor = _toml(self.root / f"specs/gpus/{gpu}.toml")["compute_capability"]
         return f"{major}{minor}"
 
+    def roofs(self, gpu):
+        """Peak of fp32 in FLOP/s, and bandwidth of DRAM in B/s."""
+        document = _toml(self.root / f"specs/gpus/{gpu}.toml")
+        return document["peak_tflops"]["fp32"] * 1e12, document["memory"]["dram_gb_per_s"] * 1e9
+
     def part(self, number):
         """A Part. Raises RooflabError when there is none of that number."""
         folders = sorted((self.root / "labs").glob("part*/part.toml"))

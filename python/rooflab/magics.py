@@ -10,7 +10,7 @@ from IPython.display import display
 from rooflab import findings, report_words, roofline, shown
 from rooflab.cuda_cell import CudaOptions, run_cell
 from rooflab.errors import RooflabError
-from rooflab.grade_cell import answer_of, grade, write_file
+from rooflab.grade_cell import answer_of, grade, submission_flag, write_file
 from rooflab.places import find_course
 
 CUDA_HELP = """%%cuda [--gpu a100] [--device sim|cuda] [--explore] [--roofline] [--checkers|--no-checkers]
@@ -169,8 +169,8 @@ class RooflabMagics(Magics):
             raise RooflabError("say for which task, as in %rooflab hint 1 gemm_tiled")
         course = find_course()
         course.part(int(words[0])).file_of(words[1])
-        shown.show_text(answer_of(course, "--part", words[0], "--task", words[1], "--submission", course.submission(),
-                                  "--hint", *words[2:]))
+        shown.show_text(answer_of(course, "--part", words[0], "--task", words[1], *submission_flag(course), "--hint",
+                                  *words[2:]))
 
     def _explain(self, words):
         if len(words) != 1:

@@ -59,13 +59,21 @@ def _axes(x, y):
     parts = []
     for tick in x.ticks():
         parts.append(f'<line x1="{x.at(tick)}" y1="{TOP}" x2="{x.at(tick)}" y2="{HEIGHT - BOTTOM}" stroke="#8884"/>'
-                     f'<text x="{x.at(tick)}" y="{HEIGHT - BOTTOM + 16}" text-anchor="middle">{tick:g}</text>')
+                     f'<text x="{x.at(tick)}" y="{HEIGHT - BOTTOM + 18}" text-anchor="middle">{tick:g}</text>')
     for tick in y.ticks():
         parts.append(f'<line x1="{LEFT}" y1="{y.at(tick)}" x2="{WIDTH - RIGHT}" y2="{y.at(tick)}" stroke="#8884"/>'
                      f'<text x="{LEFT - 6}" y="{y.at(tick) + 4}" text-anchor="end">{tick / 1e9:g}</text>')
     parts.append(f'<text x="{(LEFT + WIDTH - RIGHT) / 2}" y="{HEIGHT - 10}" text-anchor="middle">FLOP for each byte across DRAM</text>'
                  f'<text transform="translate(16,{(TOP + HEIGHT - BOTTOM) / 2}) rotate(-90)" text-anchor="middle">GFLOP/s</text>')
     return parts
+
+
+def _apart(heights, least=14):
+    """The heights of labels, moved down where one would lie on another."""
+    moved, last = dict(), -math.inf
+    for place in sorted(range(len(heights)), key=lambda place: heights[place]):
+        last = moved[place] = max(heights[place], last + least)
+    return [round(moved[place], 1) for place in range(len(heights))]
 
 
 def chart(points, gpu, peak, bandwidth):
@@ -82,11 +90,11 @@ def chart(points, gpu, peak, bandwidth):
     start = max(first, 10.0 ** y.low / bandwidth)
     parts.append(f'<polyline points="{x.at(start)},{y.at(start * bandwidth)} {x.at(ridge)},{y.at(peak)} '
                  f'{WIDTH - RIGHT},{y.at(peak)}" fill="none" stroke="currentColor" stroke-width="2"/>')
-    for point, colour in zip(points, COLOURS):
-        name, intensity, rate = point
+    label_heights = _apart([y.at(rate) + 4 for _, _, rate in points])
+    for (name, intensity, rate), colour, height in zip(points, COLOURS, label_heights):
         left = x.at(intensity) > WIDTH * 0.6
         parts.append(f'<circle cx="{x.at(intensity)}" cy="{y.at(rate)}" r="5" fill="{colour}"/>'
-                     f'<text x="{x.at(intensity) + (-9 if left else 9)}" y="{y.at(rate) + 4}" fill="{colour}" '
+                     f'<text x="{x.at(intensity) + (-9 if left else 9)}" y="{height}" fill="{colour}" '
                      f'text-anchor="{"end" if left else "start"}">{escaped(name[:40])}</text>')
     words = "\n".join([f"roofline of a simulated {gpu}: fp32 operations that ran, bytes that crossed DRAM, modelled times",
                        *(sentence(point, peak, bandwidth) for point in points)])

@@ -181,7 +181,17 @@ class GradeCellTest(NotebookTest):
         self.assertEqual([frame["sandbox"] for frame in frames], [""])
         words = self.course.words_of("grader")
         self.assertEqual(words[:2], ["--part", "1"])
-        self.assertEqual(words[words.index("--submission") + 1], str(self.course.root / "starter"))
+        self.assertNotIn("--submission", words)
+
+    def test_works_in_the_folder_that_is_named(self):
+        mine = self.course.root / "mine"
+        os.environ["ROOFLAB_SUBMISSION"] = str(mine)
+        self.course.says(code=1, grade=grade())
+        self.shown("rooflab", "1 gemv", "x = y;\n")
+        self.assertEqual((mine / "part1-fakes/gemv.cu").read_text(), "x = y;\n")
+        self.assertEqual(self.file.read_text(), "// TODO\n")
+        words = self.course.words_of("grader")
+        self.assertEqual(words[words.index("--submission") + 1], str(mine))
 
     def test_keeps_what_a_cell_did_not_write(self):
         self.course.says(code=1, grade=grade())

@@ -15,6 +15,7 @@ from rooflab.words import one_line
 COMPILE_S = 300
 FOUND = 86  # simgpu's exit code for a program that ended well and had findings
 MOST_REPORT = 64 << 20
+GPU_FILE = "/dev/nvidiactl"  # is there where an NVIDIA driver is
 FILE = "cell.cu"  # as messages name the cell
 
 
@@ -45,7 +46,7 @@ class CudaOptions:
 
 def run_cell(course, cell, options):
     """Compiles and runs the code of a cell, which counts as its lines from the second on: the first is the magic."""
-    if options.device == "cuda" and not os.path.exists("/dev/nvidiactl"):
+    if options.device == "cuda" and not os.path.exists(GPU_FILE):
         raise RooflabError("there is no NVIDIA GPU here; leave out --device cuda, and the cell runs on a simulated one")
     if options.explore and not options.checkers:
         raise RooflabError("--explore shows what the checkers find: leave out --no-checkers")
@@ -58,7 +59,7 @@ def run_cell(course, cell, options):
         source = folder / FILE
         source.write_text("\n" + cell, encoding="utf-8")
         program = folder / "cell"
-        done = _compile(course, nvcc, source, program, "native" if options.device == "cuda" else f"sm_{capability}")
+        done = _compile(course, nvcc, source, program, options.device, capability)
         messages = _without_folder(done.out + done.error, folder)
         if done.timed_out:
             messages += f"nvcc was stopped after {COMPILE_S} s\n"
@@ -71,9 +72,10 @@ def run_cell(course, cell, options):
         return _simulate(course, program, folder, options, messages)
 
 
-def _compile(course, nvcc, source, program, architecture):
-    command = [nvcc, "-std=c++20", "-O2", "-lineinfo", "-cudart", "shared", f"-arch={architecture}", f"-I{course.root}/labs",
-               source, "-o", program]
+def _compile(course, nvcc, source, program, device, capability):
+    # simgpu takes the place of the shared runtime; on a GPU nothing has to find it.
+    for_device = ["-cudart", "static", "-arch=native"] if device == "cuda" else ["-cudart", "shared", f"-arch=sm_{capability}"]
+    command = [nvcc, "-std=c++20", "-O2", "-lineinfo", *for_device, f"-I{course.root}/labs", source, "-o", program]
     toolkit = course.root / "build/lib/labs/toolkit.a"
     if toolkit.exists():
         command.append(toolkit)

@@ -35,12 +35,13 @@ NVCC = '''#!/usr/bin/env python3
 import os, pathlib, sys
 said = pathlib.Path(os.environ["ROOFLAB_ROOT"]) / "said"
 words = sys.argv[1:]
+(said / "nvcc.words").write_text("\\n".join(words))
 source = next(word for word in words if word.endswith(".cu"))
 (said / "source.cu").write_bytes(pathlib.Path(source).read_bytes())
 os.write(2, (said / "compiler").read_bytes())
 if not (said / "broken").exists():
     program = pathlib.Path(words[words.index("-o") + 1])
-    program.write_text("#!/bin/sh\\n")
+    program.write_text("#!/bin/sh\\necho on the GPU\\n")
     program.chmod(0o755)
 sys.exit(1 if (said / "broken").exists() else 0)
 '''

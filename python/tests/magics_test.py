@@ -133,6 +133,15 @@ class CudaCellTest(NotebookTest):
         self.assertIn("bytes more)", text)
         self.assertLess(len(text), 1 << 20)
 
+    def test_runs_a_program_by_itself_where_there_is_a_gpu(self):
+        from rooflab import cuda_cell
+        before, cuda_cell.GPU_FILE = cuda_cell.GPU_FILE, "/dev/null"
+        self.addCleanup(setattr, cuda_cell, "GPU_FILE", before)
+        self.assertIn("on the GPU\n", self.texts(self.shown("cuda", "--device cuda", "int a;")))
+        self.assertIn("-arch=native", self.course.words_of("nvcc"))
+        self.assertFalse((self.course.said / "simgpu.words").exists())
+        self.fails("leave out --device cuda", "cuda", "--device cuda --roofline", "int a;")
+
     def test_shows_kernels_under_the_roof(self):
         self.course.says(report=report([], [kernel("fma_kernel")]))
         captured = self.shown("cuda", "--roofline", "int a;")

@@ -147,9 +147,9 @@ void VariantCalls::finish_first(const std::optional<Reply>& reply, RunOutcome& o
 }
 
 void VariantCalls::begin_time() {
-  until_ =
-      Clock::now() + std::chrono::duration_cast<Clock::duration>(time_for_variants(request_));
-  processor_s_ = request_.variants_time_limit.count() + processor_seconds(session_.device().process_id());
+  until_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(time_for_variants(request_));
+  processor_s_ =
+      request_.variants_time_limit.count() + processor_seconds(session_.device().process_id());
   if (!needs_device_) deadline_.emplace(session_.device(), until_ - Clock::now());
 }
 

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tarfile
 import tempfile
+import zlib
 
 from rooflab.errors import RooflabError
 from rooflab.places import Course, find_nvcc
@@ -34,8 +35,11 @@ def _kit_sum(kit):
 
 def _unpack(kit, folder):
     """The kit's files into a folder; what is there and is not the kit's stays."""
-    with tarfile.open(kit) as archive:
-        archive.extractall(folder, filter="data")
+    try:
+        with tarfile.open(kit) as archive:
+            archive.extractall(folder, filter="data")
+    except (tarfile.TarError, EOFError, zlib.error) as error:
+        raise RooflabError(f"{kit} is damaged: install the wheel again") from error
 
 
 def make(kit, here):
@@ -62,7 +66,7 @@ def is_older(kit, folder):
 
 
 def renew(kit, folder):
-    """Unpacks a newer kit over an older one. It holds no file where students write: `grader update` brings those up to date."""
+    """Unpacks another kit over the folder's. It holds no file where students write: `grader update` brings those up to date."""
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{NAME}.") as staging:
         _unpack(kit, staging)
         made = pathlib.Path(staging) / NAME

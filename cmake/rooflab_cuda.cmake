@@ -107,13 +107,16 @@ function(rooflab_cuda_library target)
   set(ROOFLAB_SANITIZE "")
   # Its calls wait for the device's process.
   set(ROOFLAB_QUICK ON)
-  add_library(${target} SHARED ${arg_SOURCES} ${refusals_file})
+  # By its own name: the folder's own sources may hold it already.
+  set(for_old_glibc ${PROJECT_SOURCE_DIR}/simgpu/runtime/arc4random.cpp)
+  list(REMOVE_ITEM arg_SOURCES arc4random.cpp)
+  add_library(${target} SHARED ${arg_SOURCES} ${refusals_file} ${for_old_glibc})
   rooflab_compile_options(${target})
   if(arg_PRECOMPILE)
     rooflab_precompile(${target})
   endif()
   # These are declared as they are not: no file that knows the true declarations may see them.
-  set_source_files_properties(${refusals_file} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON SKIP_PRECOMPILE_HEADERS ON)
+  set_source_files_properties(${refusals_file} ${for_old_glibc} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON SKIP_PRECOMPILE_HEADERS ON)
   target_include_directories(${target} SYSTEM PRIVATE ${ROOFLAB_CUDA_ROOT}/include)
   # A guest program may carry another C++ library; ours stays inside.
   set(exports ${CMAKE_CURRENT_SOURCE_DIR}/lib${arg_NAME}.map)

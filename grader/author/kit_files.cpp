@@ -118,6 +118,13 @@ class KitList {
           return is_program(file) && has_its_headers(file);
         },
         kOriginals);
+    // Editors' settings are a student's own as soon as one is changed.
+    add(root_ / "docs/kit/vscode/tasks.json", fs::path(kOriginals) / ".vscode/tasks.json");
+    // So are notebooks, as soon as a cell has run.
+    add_folder("notebooks", ending({".ipynb"}), kOriginals);
+    add_folder("python", [is_python = ending({".py", ".md", ".toml"})](const fs::path& file) {
+      return is_python(file) && !has_folder(file, "tests");
+    });
     // handouts/examples tests what the pages show: its README is for those who teach.
     add_folder("handouts", [of_page = ending({".md", ".svg", ".png"})](const fs::path& file) {
       return of_page(file) && !has_folder(file, "examples");

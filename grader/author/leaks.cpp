@@ -9,6 +9,7 @@
 #include <tuple>
 #include <unordered_set>
 
+#include "grader/author/notebook_text.h"
 #include "grader/spec/files.h"
 
 namespace rooflab {
@@ -38,6 +39,7 @@ class FileSearch {
       : secrets_(secrets),
         name_(std::move(name)),
         contents_(std::move(contents)),
+        unreadable_notebook_(!read_notebook()),
         compiled_(is_compiled(contents_)),
         words_(compiled_ ? words_of_compiled(contents_) : words_of(contents_)) {}
 
@@ -51,6 +53,15 @@ class FileSearch {
   }
 
  private:
+  /// Puts a notebook's texts in the place of its JSON; false where it has none.
+  bool read_notebook() {
+    if (name_.extension() != ".ipynb") return true;
+    auto text = notebook_text(contents_);
+    if (!text) return false;
+    contents_ = *std::move(text);
+    return true;
+  }
+
   void add(std::size_t owner, int line, std::string words) {
     const Secret& secret = secrets_.all[owner];
     std::string origin = secret.origin.generic_string();
@@ -72,6 +83,7 @@ class FileSearch {
     if (file == "right.toml" || folder("right")) found("file of a right submission");
     if (folder("oracle") || folder("oracle_support")) found("source of an oracle");
     if (folder("solutions")) found("file of the solutions");
+    if (unreadable_notebook_) found("notebook that is no JSON, which cannot be searched");
     if (std::ranges::any_of(kPacked, ends)) found("packed file, which cannot be searched");
   }
 
@@ -148,6 +160,7 @@ class FileSearch {
   const CourseSecrets& secrets_;
   std::filesystem::path name_;
   std::string contents_;
+  bool unreadable_notebook_;
   bool compiled_;
   std::vector<Word> words_;
   std::vector<Leak> leaks_;

@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+#include <sstream>
+
 #include "grader/author/passages.h"
 #include "grader/spec/files.h"
 
@@ -27,6 +30,14 @@ const std::string kOtherAnswer =
     "  double whole_row = 0.0;\n"
     "  for (int column = threadIdx.x; column < K; column += blockDim.x)\n"
     "    whole_row += double(A[blockIdx.x * K + column]) * x[column];\n";
+
+/// A notebook with one cell, as Jupyter writes it: each line a string of its own.
+std::string notebook_of(const std::string& cell) {
+  nlohmann::json lines = nlohmann::json::array();
+  std::istringstream stream(cell);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line + "\n");
+  return nlohmann::json{{"cells", {{{"cell_type", "code"}, {"source", lines}}}}}.dump(1);
+}
 
 /// A course of one part, and a folder for students beside it.
 class LeaksTest : public testing::Test {
@@ -87,6 +98,17 @@ class LeaksTest : public testing::Test {
   TemporaryFolder course_{fs::temp_directory_path()};
   TemporaryFolder kit_{fs::temp_directory_path()};
 };
+
+TEST_F(LeaksTest, FindsASolutionInACellOfANotebook) {
+  kit("notebooks/part1.ipynb", notebook_of("%%rooflab 1 gemv\n" + kAnswer));
+  EXPECT_THAT(stories(), ElementsAre(testing::HasSubstr("part1/gemv.cu")));
+  kit("notebooks/part1.ipynb", notebook_of("say \"one row\" and nothing else\n"));
+  EXPECT_THAT(leaks(), testing::SizeIs(1));
+  kit("notebooks/part1.ipynb", notebook_of("%%rooflab 1 gemv\n// Your kernel goes here.\n"));
+  EXPECT_THAT(leaks(), IsEmpty());
+  kit("notebooks/part1.ipynb", "no notebook");
+  EXPECT_THAT(leaks(), testing::SizeIs(1));
+}
 
 TEST_F(LeaksTest, WhatTheStarterHoldsIsNoLeak) {
   kit("starter/part1/gemv.cu",

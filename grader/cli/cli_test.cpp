@@ -398,7 +398,7 @@ TEST_F(CliGradeTest, OnlyJsonGoesToStdout) {
   const Ran ran = grade({"--json", "-", "--html", "-"});
   EXPECT_EQ(ran.code, 2);
   EXPECT_THAT(ran.out, IsEmpty());
-  EXPECT_THAT(ran.error, HasSubstr("--html, --trace and --explore need a file"));
+  EXPECT_THAT(ran.error, HasSubstr("--html, --trace, --explore and --sarif need a file"));
 }
 
 TEST_F(CliGradeTest, TraceIsADocumentThatViewersOpen) {

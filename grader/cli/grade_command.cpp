@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "grader/cli/course_progress.h"
+#include "grader/cli/editor_output.h"
 #include "grader/cli/grading.h"
 #include "grader/cli/info_commands.h"
 #include "grader/cli/kept_runs.h"
@@ -135,6 +136,9 @@ class GradeCommand {
     const bool has_replay =
         !exploration_.page.empty() && write(options_.explore, exploration_.page);
     if (!options_.json.empty() && !json_on_stdout()) write(options_.json, to_json(result));
+    if (!options_.sarif.empty()) {
+      write(options_.sarif, for_editors().sarif(result, installation_.handouts()));
+    }
     print_summary(out(), result,
                   {.colour = has_colour(),
                    .html = html,
@@ -160,6 +164,7 @@ class GradeCommand {
       out() << fmt::format("  {} is not written: {}\n", options_.explore, exploration_.why_not);
     }
     if (json_on_stdout()) std::cout << to_json(result);
+    if (options_.problems) std::cout << for_editors().problems(result);
     if (!std::cout.flush())
       throw FileError("cannot write to standard output; is its disk full or its pipe closed?");
     if (failure) std::rethrow_exception(failure);
@@ -170,7 +175,7 @@ class GradeCommand {
   void tell_next(const GradeResult& result) const {
     if (options_.json == "-") return;
     if (options_.task && exit_code_of(result) != 0) return;  // its own story says what is next
-    std::cout << next_words();
+    out() << next_words();
   }
 
   const PartSpec& part() const { return grading_.part(); }
@@ -185,11 +190,14 @@ class GradeCommand {
     std::optional<GradeResult> all;
     std::optional<TaskFiles> graded;
     while (true) {
+      mark(kProblemsBegin);
       try {
         TaskFiles files = read_files();
         const auto changed = graded ? changed_since(*graded, files) : std::vector<std::string>();
         if (graded && changed.empty()) {
-          std::cout << "\nsaved, and nothing that is graded here has changed\n";
+          out() << "\nsaved, and nothing that is graded here has changed\n";
+          // A problem matcher forgets what it knew at each beginning.
+          if (options_.problems) std::cout << for_editors().problems(*all);
         } else {
           GradeResult result = grade_once(changed);
           if (all) {
@@ -203,8 +211,9 @@ class GradeCommand {
       } catch (const UsageError& error) {  // a file may be away while an editor saves it
         std::cerr << "grader: " << error.what() << '\n';
       }
-      std::cout << fmt::format("\nwaiting for a save in {} (end with Ctrl-C)\n", folder().string())
-                << std::flush;
+      mark(kProblemsEnd);
+      out() << fmt::format("\nwaiting for a save in {} (end with Ctrl-C)\n", folder().string())
+            << std::flush;
       saves.wait_for_save();
     }
   }
@@ -290,10 +299,17 @@ class GradeCommand {
   }
 
   bool json_on_stdout() const { return options_.json == "-"; }
-  /// With the document on stdout, people read on stderr.
-  std::ostream& out() const { return json_on_stdout() ? std::cerr : std::cout; }
+  bool programs_read_stdout() const { return json_on_stdout() || options_.problems; }
+  /// With what programs read on stdout, people read on stderr.
+  std::ostream& out() const { return programs_read_stdout() ? std::cerr : std::cout; }
   bool has_colour() const {
-    return ::isatty(json_on_stdout() ? STDERR_FILENO : STDOUT_FILENO) == 1;
+    return ::isatty(programs_read_stdout() ? STDERR_FILENO : STDOUT_FILENO) == 1;
+  }
+
+  EditorOutput for_editors() const { return {part(), submission_of(options_, installation_)}; }
+  /// Where a problem matcher of --watch takes its problems to begin or to end.
+  void mark(const char* line) const {
+    if (options_.problems) std::cout << line << std::endl;  // it is read at once
   }
 
   std::string html_file() const {
@@ -340,7 +356,7 @@ int run_grade(const Options& options, const Installation& installation) {
     }
     const GradeResult result = grading.grade_once();
     grading.report(result);
-    if (log) (options.json == "-" ? std::cerr : std::cout) << log->keep(result);
+    if (log) (options.json == "-" || options.problems ? std::cerr : std::cout) << log->keep(result);
     grading.tell_next(result);
     return exit_code_of(result);
   }

@@ -81,6 +81,11 @@ void add_grade_options(CLI::App& app, Options& options, Flags& flags) {
   app.add_flag("--any-gpu", options.any_gpu,
                "Simulate a GPU too that labs/course.toml does not list, to try a course on it");
   app.add_option("--json", options.json, "Write the result as JSON; - for standard output");
+  app.add_option("--sarif", options.sarif,
+                 "Write the diagnoses as SARIF, for editors and code hosts");
+  app.add_flag("--problems", options.problems,
+               "Print the diagnoses as compilers do, for an editor's problem matcher; the report "
+               "goes to standard error");
   app.add_option("--html", options.html, "Write the report here (default: out/part<N>.html)");
   app.add_option("--trace", options.trace, "Write what the device did as a Chrome trace");
   app.add_option("--explore", options.explore,
@@ -285,9 +290,13 @@ void check_grade(const CLI::App& app, const Options& options, const Flags& flags
     throw CLI::ValidationError(
         "--log keeps one whole run of a task: name it with --task, without --case or --watch");
   }
-  if (options.html == "-" || options.trace == "-" || options.explore == "-") {
+  if (options.html == "-" || options.trace == "-" || options.explore == "-" ||
+      options.sarif == "-") {
     throw CLI::ValidationError(
-        "--html, --trace and --explore need a file; only --json writes to stdout");
+        "--html, --trace, --explore and --sarif need a file; only --json writes to stdout");
+  }
+  if (options.problems && options.json == "-") {
+    throw CLI::ValidationError("--problems and --json - both want standard output; leave one out");
   }
   if (options.watch && options.json == "-") {
     throw CLI::ValidationError(

@@ -80,6 +80,8 @@ struct Options {
   std::string device;      ///< empty: the course's
   bool any_gpu = false;    ///< also one that the course does not list
   std::string json;        ///< a file, "-" for stdout, or empty
+  std::string sarif;       ///< a file for editors
+  bool problems = false;   ///< on stdout, for problem matchers, in place of the report
   std::string html;        ///< a file, or empty for out/part<N>.html
   std::string trace;
   std::string explore;  ///< a file for a failing case as a page to step through

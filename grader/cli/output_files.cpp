@@ -57,6 +57,7 @@ void refuse_foreign_outputs(const Options& options) {
   if (!options.explore.empty()) require_own("--explore", options.explore, {"<!doctype html>"});
   const bool json_is_file = !options.json.empty() && options.json != "-";
   if (json_is_file) require_own("--json", options.json, {"{\n  \"schema\":"});
+  if (!options.sarif.empty()) require_own("--sarif", options.sarif, {"/sarif-schema-2.1.0.json\""});
   if (!options.trace.empty()) {
     require_own("--trace", options.trace, {"\"schemaVersion\":", "\"traceEvents\":"});
   }

@@ -22,6 +22,7 @@
 #include "simgpu/cli/guest_program.h"
 #include "simgpu/cli/host_tool.h"
 #include "simgpu/cli/report_file.h"
+#include "simgpu/cli/sarif_file.h"
 #include "simgpu/cli/story.h"
 #include "simgpu/cli/trace_file.h"
 #include "simgpu/device/device_process.h"
@@ -43,7 +44,7 @@ constexpr int kFault = 3;
 struct Options {
   std::string gpu = "a100";
   std::string check = "all";
-  std::string report, trace, explore;
+  std::string report, sarif, trace, explore;
   std::string time_from = "machine-code";
   std::string ptxas;  ///< a file, "none", or empty: the one beside nvcc
   bool sample = false;
@@ -256,6 +257,9 @@ int run(const Options& options) {
   if (!options.report.empty()) {
     simgpu::cli::write_file(options.report, simgpu::cli::report_json(activity, gpu));
   }
+  if (!options.sarif.empty()) {
+    simgpu::cli::write_file(options.sarif, simgpu::cli::sarif_document(activity.findings));
+  }
   if (!options.trace.empty()) {
     simgpu::cli::write_file(options.trace, simgpu::cli::trace_json(activity, gpu.id, gpu.sm_count));
   }
@@ -312,6 +316,7 @@ int main(int argc, char** argv) {
                       "NVIDIA's assembler, which tells each kernel's registers; none: they are "
                       "estimated; without this option the one beside nvcc");
   command->add_option("--report", options.report, "write findings and kernels to FILE as JSON");
+  command->add_option("--sarif", options.sarif, "write findings to FILE as SARIF, for editors");
   command->add_option("--trace", options.trace, "write a Chrome trace to FILE");
   command->add_option("--explore", options.explore,
                       "run the program once more, and write its first finding, or else its first "

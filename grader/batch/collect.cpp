@@ -10,6 +10,7 @@
 #include "grader/batch/intake/late_policy.h"
 #include "grader/batch/neighbours.h"
 #include "grader/batch/outputs/class_words.h"
+#include "grader/batch/review_words.h"
 #include "grader/report/evidence.h"
 #include "grader/report/text.h"
 
@@ -91,6 +92,7 @@ class Collector {
     for (SubmissionRow& row : store_.submissions()) {
       submissions[row.student].push_back(std::move(row));
     }
+    comments_ = comments_of_review(store_, course_);
     for (FreeText& text : free_texts(store_, course_)) {
       texts_[{text.student, text.part}].push_back(std::move(text));
     }
@@ -115,6 +117,7 @@ class Collector {
     StudentOutcome outcome;
     outcome.student = student;
     outcome.manual = manual;
+    outcome.comments = comments_[student.key];
     const SubmissionRow* row = submissions != nullptr ? &submissions->front() : nullptr;
     if (row != nullptr) {
       outcome.submission = row->called;
@@ -238,6 +241,7 @@ class Collector {
   const Course& course_;
   const LatePolicy& policy_;
   std::map<std::pair<std::string, int>, std::vector<FreeText>> texts_;
+  std::map<std::string, std::vector<FileComment>> comments_;
   std::vector<std::string> unread_;
   bool has_roster_ = false;
 };

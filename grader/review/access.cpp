@@ -66,11 +66,11 @@ bool Access::has_cookie(const std::string& cookies) const {
 }
 
 /// A page of somebody else whose name was made to lead here (DNS rebinding) says its own name.
-std::optional<Refusal> Access::refusal_of_host(const KnockingRequest& request) const {
+std::optional<AccessRefusal> Access::refusal_of_host(const KnockingRequest& request) const {
   const bool ours = request.hosts == 1 &&
                     (request.host == "127.0.0.1:" + port_ || request.host == "localhost:" + port_);
   if (ours) return std::nullopt;
-  return Refusal{.status = 421, .why = "this page answers to 127.0.0.1 and localhost alone"};
+  return AccessRefusal{.status = 421, .why = "this page answers to 127.0.0.1 and localhost alone"};
 }
 
 bool Access::opens(const KnockingRequest& request) const {
@@ -78,19 +78,20 @@ bool Access::opens(const KnockingRequest& request) const {
          is_same(request.token, token_);
 }
 
-std::optional<Refusal> Access::refusal(const KnockingRequest& request) const {
+std::optional<AccessRefusal> Access::refusal(const KnockingRequest& request) const {
   if (const auto refusal = refusal_of_host(request)) return refusal;
   if (!request.path.starts_with(folder_) || !has_cookie(request.cookies)) {
-    return Refusal{.why = "open the address that grader review has printed on its terminal"};
+    return AccessRefusal{.why = "open the address that grader review has printed on its terminal"};
   }
   if (request.method != "GET" && request.method != "POST") {
-    return Refusal{.status = 405, .why = "this page knows GET and POST alone"};
+    return AccessRefusal{.status = 405, .why = "this page knows GET and POST alone"};
   }
   if (request.method == "GET") return std::nullopt;
   const bool foreign = !request.origin.empty() && request.origin != "http://" + request.host;
   const bool from_elsewhere = !request.fetch_site.empty() && request.fetch_site != "same-origin";
   if (foreign || from_elsewhere) {
-    return Refusal{.why = "this was sent by a page of somebody else, and nothing was written"};
+    return AccessRefusal{.why =
+                             "this was sent by a page of somebody else, and nothing was written"};
   }
   return std::nullopt;
 }

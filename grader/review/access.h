@@ -25,7 +25,7 @@ struct KnockingRequest {
 };
 
 /// Why a request is not let in.
-struct Refusal {
+struct AccessRefusal {
   int status = 403;
   std::string why;
 };
@@ -52,11 +52,11 @@ class Access {
   bool opens(const KnockingRequest& request) const;
   /// Nothing where the request may go on. The token of a form is not known here: see
   /// has_form_token().
-  std::optional<Refusal> refusal(const KnockingRequest& request) const;
+  std::optional<AccessRefusal> refusal(const KnockingRequest& request) const;
   bool has_form_token(std::string_view token) const;
 
  private:
-  std::optional<Refusal> refusal_of_host(const KnockingRequest& request) const;
+  std::optional<AccessRefusal> refusal_of_host(const KnockingRequest& request) const;
   bool has_cookie(const std::string& cookies) const;
 
   std::string port_;

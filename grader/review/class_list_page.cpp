@@ -17,6 +17,16 @@ std::string address_of(const ClassList& list, const std::string& part, const std
       "", {{"q", list.choice.words}, {"state", state}, {"part", part}, {"sort", sort}});
 }
 
+/// "gemm_<wbr>tiled": a heading breaks where the name has its parts.
+std::string heading_of(const std::string& task) {
+  std::string html;
+  for (const char character : escape_html(one_line(task))) {
+    html += character;
+    if (character == '_') html += "<wbr>";
+  }
+  return html;
+}
+
 std::string part_of(const ClassList& list) {
   return list.part ? std::to_string(*list.part) : std::string();
 }
@@ -139,8 +149,7 @@ std::string table_html(const ReviewedClass& reviewed, const ClassList& list,
   if (list.part) {
     heads += fmt::format("<th scope=\"col\" class=\"number\">part {}</th>", *list.part);
     for (const std::string& task : tasks) {
-      heads += fmt::format("<th scope=\"col\" class=\"number task\">{}</th>",
-                           escape_html(one_line(task)));
+      heads += fmt::format("<th scope=\"col\" class=\"number task\">{}</th>", heading_of(task));
     }
   } else {
     for (const PartSummary& part : reviewed.results.parts) {

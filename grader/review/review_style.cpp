@@ -22,17 +22,17 @@ label{display:block;color:var(--soft);font-size:.9rem;margin:.5rem 0}
 .filter label{margin:0}
 input,select,textarea,button{font:inherit;color:var(--ink);background:var(--paper);border:1px solid var(--soft);
 border-radius:.3rem;padding:.35rem .5rem;max-width:100%}
-.filter input,.filter select{display:block}
+.filter input,.filter select{display:block;height:2.4rem}.filter button{margin:0}
 textarea{display:block;width:100%;min-height:3.2rem;margin-top:.2rem}
 button{background:var(--panel);cursor:pointer;padding:.4rem .8rem;margin:.3rem .5rem .3rem 0;min-height:2.4rem}
 button:hover{border-color:var(--accent)}
 input[type=checkbox]{width:1.1rem;height:1.1rem;vertical-align:-.15rem}
 table.class th.who{color:var(--ink);font-size:1rem;min-width:11rem;overflow-wrap:anywhere}
 table.class small{display:block;color:var(--soft);font-weight:400;font-size:.8rem}
-th.task{max-width:6rem;overflow-wrap:anywhere;vertical-align:bottom}
+th.task{vertical-align:bottom}
 .class td.number{white-space:nowrap;padding-left:.8rem}.class td.number:last-child{padding-right:.6rem}
 .class th.number{padding-left:.8rem}
-.labels{min-width:9rem;padding-left:1rem}
+.class td.labels,.class th:last-child{min-width:9rem;padding-left:1.4rem}
 .label{display:inline-block;border:1px solid currentColor;border-radius:1rem;padding:.05rem .55rem;margin:.1rem .1rem .1rem 0;
 font-size:.8rem;color:var(--soft);text-decoration:none;white-space:nowrap}
 .label.look,.label.fault{color:var(--bad)}.label.free-text,.label.late,.label.missing{color:var(--todo)}
@@ -45,7 +45,7 @@ blockquote.answer{font-size:1.05rem}
 overflow-wrap:anywhere}
 .minus{color:var(--bad)}.plus{color:var(--good)}
 table.points td.hand{width:60%;padding-left:1rem}table.points td.number{white-space:nowrap}
-table.points th.text{color:var(--ink);font-weight:400;font-size:1rem}
+table.points details{margin:0}table.points summary{padding:0;margin:0}table.points th.text{color:var(--ink);font-weight:400;font-size:1rem}
 details{margin:.3rem 0}summary{padding:.2rem 0}
 details form{padding:.2rem 0 .6rem}
 article.comment{border-left:3px solid var(--good);background:var(--panel);padding:.4rem .9rem;margin:.4rem 0;width:auto;

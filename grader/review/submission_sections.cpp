@@ -40,7 +40,7 @@ std::string points_form(const SubmissionPage& page, const PointsPlace& place,
 std::string points_row(const SubmissionPage& page, const PointsPlace& place) {
   const std::string& student = page.reviewed.lead(page.team).student.key;
   const GivenPoints* given = points_for(page.view.points, student, page.view.part, place.item);
-  std::string hand = "–";
+  std::string hand;
   if (given != nullptr) {
     hand = fmt::format("<b class=\"{}\">{}</b> <span class=\"note\">by {}</span>{}",
                        given->row.points < 0 ? "minus" : "plus", signed_points(given->row.points),

@@ -19,22 +19,29 @@ double rubric_points(const std::vector<RubricLine>& lines, const RubricGrade& gr
   return std::clamp(sum, 0.0, most);
 }
 
+namespace {
+
+/// The points stand behind: a cell that began with a sign would be a formula to a spreadsheet.
+std::string with_points(const std::string& text, double points) {
+  return fmt::format("{} ({})", text, signed_points(points));
+}
+
+}  // namespace
+
 std::string rubric_words(const std::vector<RubricLine>& lines, const RubricGrade& grade) {
   std::string words;
   const auto add = [&](const std::string& line) { words += (words.empty() ? "" : "\n") + line; };
   for (const RubricLine& line : lines) {
-    if (grade.chosen.contains(line.id)) add(signed_points(line.points) + " " + line.text);
+    if (grade.chosen.contains(line.id)) add(with_points(line.text, line.points));
   }
-  if (grade.adjustment != 0) add(signed_points(grade.adjustment) + " adjusted");
+  if (grade.adjustment != 0) add(with_points("adjusted", grade.adjustment));
   if (!grade.comment.empty()) add(grade.comment);
   return words;
 }
 
 namespace {
 
-std::string words_of(const RubricLine& line) {
-  return fmt::format("{} {}", signed_points(line.points), line.text);
-}
+std::string words_of(const RubricLine& line) { return with_points(line.text, line.points); }
 
 ReviewLogEntry entry_of(const RubricLine& line, const char* what, const ReviewAct& act) {
   return {.at = act.at, .by = act.by, .what = what, .part = line.part, .subject = line.item};

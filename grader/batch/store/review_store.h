@@ -87,7 +87,7 @@ struct ReviewLogEntry {
 
 /// The points of an answer: those of its chosen lines and its adjustment, from 0 to `most`.
 double rubric_points(const std::vector<RubricLine>& lines, const RubricGrade& grade, double most);
-/// What the student reads of them: "+2 names the limit", a line each, then the comment.
+/// What the student reads of them: "names the limit (+2)", a line each, then the comment.
 std::string rubric_words(const std::vector<RubricLine>& lines, const RubricGrade& grade);
 /// "+2", "-0.5", "0".
 std::string signed_points(double points);

@@ -125,11 +125,12 @@ std::string row_html(const ReviewedClass& reviewed, const ClassList& list, const
   const std::string address =
       review_address("submission", {{"student", team.id}, {"part", part_of(list)}});
   std::string row = fmt::format(
-      "<tr><th scope=\"row\" class=\"who\"><bdi>{}</bdi>{}</th>",
+      "<tr><th scope=\"row\" class=\"who\"><bdi>{}</bdi>{}<span class=\"labels\">{}</span></th>",
       review_link(address, escape_html(reviewed.names(team))),
       lead.student.section.empty()
           ? ""
-          : "<small>" + escape_html(shorten(one_line(lead.student.section), 40)) + "</small>");
+          : "<small>" + escape_html(shorten(one_line(lead.student.section), 40)) + "</small>",
+      state_labels(reviewed, team));
   row += fmt::format("<td class=\"number\" data-name=\"total\"><b>{}</b></td>",
                      total ? format_points(*total) : "–");
   if (list.part) {
@@ -139,7 +140,7 @@ std::string row_html(const ReviewedClass& reviewed, const ClassList& list, const
   } else {
     for (const PartOutcome& outcome : lead.parts) row += points_cell(reviewed, outcome);
   }
-  return row + "<td class=\"labels\">" + state_labels(reviewed, team) + "</td></tr>\n";
+  return row + "</tr>\n";
 }
 
 std::string table_html(const ReviewedClass& reviewed, const ClassList& list,
@@ -160,8 +161,7 @@ std::string table_html(const ReviewedClass& reviewed, const ClassList& list,
   for (const ReviewTeam* team : teams) rows += row_html(reviewed, list, *team, tasks);
   return "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"The class\"><table "
          "class=\"class\"><thead><tr>" +
-         heads + "<th scope=\"col\">states</th></tr></thead><tbody>\n" + rows +
-         "</tbody></table></div>\n";
+         heads + "</tr></thead><tbody>\n" + rows + "</tbody></table></div>\n";
 }
 
 std::string problems_html(const ReviewedClass& reviewed) {

@@ -48,7 +48,7 @@ class FileView {
     return fmt::format(
         "<details class=\"file\" id=\"f{}\"{}><summary><b>{}</b> <span class=\"note\">{}</span>"
         "</summary>{}<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"{}\"><table "
-        "class=\"code{}\"><caption class=\"unseen\">{}, with line numbers; lines of the starter "
+        "class=\"listing{}\"><caption class=\"unseen\">{}, with line numbers; lines of the starter "
         "that are gone are marked −, new ones +</caption>{}</table></div></details>\n",
         index_, is_open(is_as_handed_out) ? " open" : "", escape_html(file_.path), summary,
         file_notes(), escape_html(file_.path), file_.starter ? "" : " alone",
@@ -85,7 +85,7 @@ class FileView {
         "</tr>\n",
         anchor, is_new ? " class=\"new\"" : "",
         review_link(
-            page_.address("submission", {{"file", file_.path}, {"line", number}}) + "#" + anchor,
+            page_.address("submission", {{"file", file_.path}, {"line", number}}) + kWriteHere,
             number, fmt::format("rel=\"nofollow\" aria-label=\"comment on line {}\"", number)),
         is_new ? "+" : "", text);
     return html + below(line.line);

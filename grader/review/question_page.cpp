@@ -158,7 +158,8 @@ class Page {
         "<label>Points beside the rubric, as +1 or -0.5 <input name=\"adjustment\" size=\"6\" "
         "value=\"{}\"></label><label>Comment, which the student reads <textarea name=\"comment\" "
         "rows=\"2\">\n{}</textarea></label>"
-        "<button name=\"go\" value=\"next\" data-key=\"Enter\">Keep, then the next that waits"
+        "<button name=\"go\" value=\"next\" aria-keyshortcuts=\"Control+Enter\">Keep, then the "
+        "next that waits"
         "</button><button name=\"go\" value=\"stay\">Keep</button>",
         escape_html(adjustment),
         escape_html(typed("answer", "comment", grade ? grade->comment : std::string())));

@@ -141,7 +141,7 @@ TEST_F(ReviewTest, TwoAssistantsDoNotLoseEachOthersWords) {
   const auto refused = post(*bob_, "points", late);
   EXPECT_EQ(refused.status, 409);
   EXPECT_THAT(refused.body,
-              AllOf(HasSubstr("Ada has written meanwhile: 1 points: Ada&#39;s reason"),
+              AllOf(HasSubstr("Ada has written meanwhile: 1 point: Ada&#39;s reason"),
                     HasSubstr("\nBob&#39;s reason</textarea>"), HasSubstr("value=\"2\"")));
   EXPECT_THAT(query("SELECT comment FROM manual_points", 1), testing::ElementsAre("Ada's reason"));
   // Sent again from that page, knowingly.
@@ -149,8 +149,8 @@ TEST_F(ReviewTest, TwoAssistantsDoNotLoseEachOthersWords) {
   late.emplace("revisions", "1");
   EXPECT_EQ(post(*bob_, "points", late).status, 200);
   EXPECT_THAT(get(*ada_, "history").body,
-              AllOf(HasSubstr("1 points: Ada&#39;s reason"),
-                    HasSubstr("2 points: Bob&#39;s reason"), HasSubstr("<b>Bob</b> points given")));
+              AllOf(HasSubstr("1 point: Ada&#39;s reason"), HasSubstr("2 points: Bob&#39;s reason"),
+                    HasSubstr("<b>Bob</b> points given")));
 }
 
 TEST_F(ReviewTest, ACommentThatSomebodyChangedMeanwhileIsNotOverwritten) {

@@ -12,11 +12,11 @@ inline constexpr const char* kReviewScript = R"js("use strict";
   document.addEventListener("keydown", (event) => {
     const element = document.activeElement;
     if (event.key === "Escape" && typing(element)) { element.blur(); return; }
-    const sends = event.key === "Enter" && (event.ctrlKey || event.metaKey);
-    if (sends && element && element.form && element.form.method === "post") {
-      const button = element.form.querySelector("button");
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
+      const form = (element && element.form) || document.querySelector("form.grade");
+      if (!form || form.method !== "post") return;
       event.preventDefault();
-      element.form.requestSubmit(button);
+      form.requestSubmit(form.querySelector("button"));
       return;
     }
     if (event.ctrlKey || event.metaKey || event.altKey || typing(element)) return;

@@ -32,7 +32,8 @@ table.class small{display:block;color:var(--soft);font-weight:400;font-size:.8re
 th.task{vertical-align:bottom}
 .class td.number{white-space:nowrap;padding-left:.8rem}.class td.number:last-child{padding-right:.6rem}
 .class th.number{padding-left:.8rem}
-.class td.labels,.class th:last-child{min-width:9rem;padding-left:1.4rem}
+.class .labels{display:block;font-weight:400}
+#write,.comment,.listing tr{scroll-margin-top:8rem}
 .label{display:inline-block;border:1px solid currentColor;border-radius:1rem;padding:.05rem .55rem;margin:.1rem .1rem .1rem 0;
 font-size:.8rem;color:var(--soft);text-decoration:none;white-space:nowrap}
 .label.look,.label.fault{color:var(--bad)}.label.free-text,.label.late,.label.missing{color:var(--todo)}
@@ -58,17 +59,17 @@ ul.cases{list-style:none;padding:0;display:flex;flex-wrap:wrap;gap:.2rem 1.2rem;
 .cases .verdict{border:0;padding:0;margin:0}
 .file>summary{position:sticky;top:0;background:var(--paper);padding:.4rem 0}
 .file .wide{border:1px solid var(--line);border-radius:.4rem}
-table.code{font:13px/1.45 ui-monospace,Menlo,Consolas,monospace;border-collapse:collapse}
-.code td{border:0;padding:0 .4rem 0 0}.code code{white-space:pre;font:inherit;tab-size:4}
-.code .n{width:1%;min-width:3rem;text-align:right;user-select:none;position:sticky;left:0;background:var(--panel)}
-.code .n a{display:block;padding:0 .5rem;color:var(--soft);text-decoration:none}.code .n a:hover{color:var(--accent)}
-.code .m{width:1.2rem;color:var(--soft);user-select:none}
-.code .new td{background:var(--new)}.code .gone td{background:var(--gone)}
-.code.alone .new td{background:none}.code.alone .m{visibility:hidden}
-.code .n,.code .new td.n,.code .gone td.n{background:var(--panel)}
-.code .below td{padding:.3rem .6rem .5rem 4rem;font:15px/1.5 system-ui,sans-serif}
-.code .below article,.code .below p,.code .below form{max-width:min(70ch,80vw)}
-.code .at{margin:.1rem 0;color:var(--ink)}
+table.listing{font:13px/1.45 ui-monospace,Menlo,Consolas,monospace;border-collapse:collapse}
+.listing td{border:0;padding:0 .4rem 0 0}.listing code{white-space:pre;font:inherit;tab-size:4}
+.listing .n{width:1%;min-width:3rem;text-align:right;user-select:none;position:sticky;left:0;background:var(--panel)}
+.listing .n a{display:block;padding:0 .5rem;color:var(--soft);text-decoration:none}.listing .n a:hover{color:var(--accent)}
+.listing .m{width:1.2rem;color:var(--soft);user-select:none}
+.listing .new td{background:var(--new)}.listing .gone td{background:var(--gone)}
+.listing.alone .new td{background:none}.listing.alone .m{visibility:hidden}
+.listing .n,.listing .new td.n,.listing .gone td.n{background:var(--panel)}
+.listing .below td{padding:.3rem .6rem .5rem 4rem;font:15px/1.5 system-ui,sans-serif}
+.listing .below article,.listing .below p,.listing .below form{max-width:min(70ch,80vw)}
+.listing .at{margin:.1rem 0;color:var(--ink)}
 fieldset{border:1px solid var(--line);border-radius:.4rem;padding:.2rem .9rem .5rem;margin:.8rem 0}
 legend{color:var(--soft);font-size:.9rem;padding:0 .3rem}
 .choice{color:var(--ink);font-size:1rem;padding:.3rem 0;margin:0;overflow-wrap:anywhere}
@@ -88,12 +89,11 @@ table.class th.who{display:block;border:0;padding:.2rem 0}
 table.class td{display:flex;justify-content:space-between;gap:1rem;border:0;padding:.15rem 0}
 table.class td.number{padding:.15rem 0}
 table.class td[data-name]::before{content:attr(data-name);color:var(--soft)}
-table.class td.labels{display:block}
 table.points tr{display:block;border-bottom:1px solid var(--line);padding:.4rem 0}table.points thead{display:none}
 table.points th,table.points td{display:block;border:0;padding:.1rem 0}table.points td.hand{width:auto;padding-left:0}
 table.points td.number{text-align:left}
 table.points td[data-name]::before{content:attr(data-name) ": ";color:var(--soft)}
-.code .below td{padding-left:.6rem}
+.listing .below td{padding-left:.6rem}
 nav.top{gap:.3rem 1rem}
 }
 )css";

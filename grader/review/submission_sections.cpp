@@ -103,7 +103,7 @@ std::string comment_html(const SubmissionPage& page, const ReviewComment& commen
                   escape_html(one_line(comment.by)), utc_time(comment.at));
   if (page.focus.comment != comment.id && !page.is_unkept(form)) {
     return html + text_html(comment.text) +
-           review_link(page.address("submission", {{"comment", id}}) + "#c" + id, "change",
+           review_link(page.address("submission", {{"comment", id}}) + kWriteHere, "change",
                        fmt::format("aria-label=\"change the comment of {}\"",
                                    escape_html(one_line(comment.by)))) +
            "</article>";
@@ -112,7 +112,8 @@ std::string comment_html(const SubmissionPage& page, const ReviewComment& commen
   html += review_form("comment", page.form_token,
                       page.hidden({{"comment", id}, {"version", std::to_string(comment.version)}}));
   return html + fmt::format(
-                    "<label>Comment <textarea name=\"text\" rows=\"4\" required autofocus>\n{}"
+                    "<label>Comment <textarea name=\"text\" rows=\"4\" required id=\"write\" "
+                    "autofocus>\n{}"
                     "</textarea></label>"
                     "<button>Keep</button><button name=\"remove\" value=\"1\" "
                     "formnovalidate>Remove</button> {}</form></article>",
@@ -135,7 +136,7 @@ std::string new_comment_html(const SubmissionPage& page, const std::string& file
                     "<label>Comment on {}, which the student reads <textarea "
                     "name=\"text\" rows=\"3\" required{}>\n{}</textarea></label>"
                     "<button>Keep</button></form>",
-                    escape_html(where), line > 0 ? " autofocus" : "",
+                    escape_html(where), line > 0 ? " id=\"write\" autofocus" : "",
                     escape_html(page.typed(form, "text", "")));
 }
 

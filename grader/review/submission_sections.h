@@ -7,6 +7,9 @@
 /// The sections of a submission's page.
 namespace rooflab {
 
+/// Behind an address: the text field that the page was opened for, which then has the focus.
+inline constexpr const char* kWriteHere = "#write";
+
 /// What every section is made from.
 struct SubmissionPage {
   const ReviewedClass& reviewed;

@@ -24,7 +24,8 @@ void add_headers(httplib::Response& response) {
       {"Content-Security-Policy", kPolicy},
       {"X-Content-Type-Options", "nosniff"},
       {"X-Frame-Options", "DENY"},
-      {"Referrer-Policy", "no-referrer"},
+      // Not "no-referrer": with that, browsers hide where a form comes from, from us too.
+      {"Referrer-Policy", "same-origin"},
       {"Cross-Origin-Opener-Policy", "same-origin"},
       {"Cross-Origin-Resource-Policy", "same-origin"},
       {"Cache-Control", "no-store"},

@@ -135,7 +135,7 @@ TEST_F(WebServerTest, SaysOnEveryAnswerThatNothingMayRunOrLoad) {
               "base-uri 'none'; frame-ancestors 'none'")
         << path;
     EXPECT_EQ(answer->get_header_value("X-Content-Type-Options"), "nosniff") << path;
-    EXPECT_EQ(answer->get_header_value("Referrer-Policy"), "no-referrer") << path;
+    EXPECT_EQ(answer->get_header_value("Referrer-Policy"), "same-origin") << path;
     EXPECT_EQ(answer->get_header_value("Cache-Control"), "no-store") << path;
     EXPECT_THAT(answer->body, Not(HasSubstr("</script>"))) << path;
   }

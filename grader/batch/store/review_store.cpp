@@ -9,7 +9,8 @@ namespace {
 
 std::string words_of(const ManualRow& row, bool withdrawn) {
   if (withdrawn) return "no points";
-  return fmt::format("{} points{}{}", row.points, row.comment.empty() ? "" : ": ", row.comment);
+  return fmt::format("{} {}{}{}", row.points, row.points == 1 ? "point" : "points",
+                     row.comment.empty() ? "" : ": ", row.comment);
 }
 
 /// What a writer who comes too late is shown.

@@ -120,7 +120,7 @@ TEST_F(ReviewStoreTest, GivesPointsToAllPartnersOrToNone) {
   PointsTarget stale = target("gemv", {"ann", "ben"});
   review_.give_points(target("gemv", {"ben"}), 1, std::nullopt, "helped", kBob);
   EXPECT_THAT(lost([&] { review_.give_points(stale, 0, std::nullopt, "mine", kAda); }),
-              HasSubstr("Bob has written meanwhile: 1 points: helped"));
+              HasSubstr("Bob has written meanwhile: 1 point: helped"));
   EXPECT_THAT(counting(), ElementsAre("ann gemv -1.5: no comments", "ben gemv +1: helped"));
 }
 
@@ -143,7 +143,7 @@ TEST_F(ReviewStoreTest, AnImportIsAnotherWriterToo) {
   const PointsTarget before = target("why", {"ann"});
   store_.put_manual({.student = "ann", .part = 1, .item = "why", .points = 1, .by = "Cem"}, 300);
   EXPECT_THAT(lost([&] { review_.give_points(before, 4, 4.0, "", kAda); }),
-              HasSubstr("Cem has written meanwhile: 1 points"));
+              HasSubstr("Cem has written meanwhile: 1 point"));
 }
 
 TEST_F(ReviewStoreTest, BeginsARubricOnce) {

@@ -71,8 +71,8 @@ void take_recorded_maximum(ClassResults& results, PartSummary& summary) {
 
 class Collector {
  public:
-  Collector(Store& store, const Course& course, const LatePolicy& policy)
-      : store_(store), course_(course), policy_(policy) {}
+  Collector(Store& store, const Course& course, const LatePolicy& policy, TaskLinesOf* known)
+      : store_(store), course_(course), policy_(policy), known_(known) {}
 
   ClassResults run() {
     ClassResults results;
@@ -223,11 +223,17 @@ class Collector {
 
   /// Evidence that cannot be read costs the details of its grading alone.
   void fill_tasks(PartOutcome& outcome, const std::string& student, const std::string& grading) {
+    if (known_ != nullptr && known_->contains(grading)) {
+      outcome.grading = grading;
+      outcome.tasks = known_->at(grading);
+      return;
+    }
     const std::string evidence = store_.evidence(grading);
     if (evidence.empty()) return;
     outcome.grading = grading;
     try {
       outcome.tasks = task_lines(from_evidence(evidence));
+      if (known_ != nullptr) known_->emplace(grading, outcome.tasks);
     } catch (const EvidenceError& error) {
       outcome.tasks_unread = true;
       unread_.push_back(
@@ -240,6 +246,7 @@ class Collector {
   Store& store_;
   const Course& course_;
   const LatePolicy& policy_;
+  TaskLinesOf* known_;
   std::map<std::pair<std::string, int>, std::vector<FreeText>> texts_;
   std::map<std::string, std::vector<FileComment>> comments_;
   std::vector<std::string> unread_;
@@ -248,8 +255,9 @@ class Collector {
 
 }  // namespace
 
-ClassResults collect(Store& store, const Course& course, const LatePolicy& policy) {
-  return Collector(store, course, policy).run();
+ClassResults collect(Store& store, const Course& course, const LatePolicy& policy,
+                     TaskLinesOf* known) {
+  return Collector(store, course, policy, known).run();
 }
 
 }  // namespace rooflab

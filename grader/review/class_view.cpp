@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "grader/batch/collect.h"
 #include "grader/batch/fingerprint.h"
 #include "grader/batch/intake/fold_name.h"
 #include "grader/batch/intake/late_policy.h"
@@ -54,9 +53,10 @@ const ReviewTeam* ReviewedClass::team(const std::string& id) const {
   return found == teams.end() ? nullptr : &*found;
 }
 
-ReviewedClass look_at_class(Store& store, const Course& course, const std::string& secret) {
+ReviewedClass look_at_class(Store& store, const Course& course, const std::string& secret,
+                            TaskLinesOf& known) {
   ReviewedClass reviewed;
-  reviewed.results = collect(store, course, kept_policy(store));
+  reviewed.results = collect(store, course, kept_policy(store), &known);
   const std::vector<SubmissionRow> rows = store.submissions();
   std::map<std::string, std::string> called;
   for (const SubmissionRow& row : rows) called[row.id] = row.called;

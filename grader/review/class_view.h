@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "grader/batch/collect.h"
 #include "grader/batch/course.h"
 #include "grader/batch/outputs/class_results.h"
 #include "grader/batch/store/store.h"
@@ -34,7 +35,9 @@ struct ReviewedClass {
 };
 
 /// @param secret that makes the ids: without it they cannot be told from whose they are
-ReviewedClass look_at_class(Store& store, const Course& course, const std::string& secret);
+/// @param known see collect()
+ReviewedClass look_at_class(Store& store, const Course& course, const std::string& secret,
+                            TaskLinesOf& known);
 
 /// What stands out of a team, for a label and for choosing.
 enum class TeamState : std::uint8_t { look, free_text, regraded, late, fault, missing, commented };

@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::size_t kMostRows = 5000;
 constexpr std::size_t kLongestLine = 1000;
+constexpr std::size_t kMostStories = 3;  // of a line
 constexpr const char* kCells = "<td colspan=\"3\">";
 
 /// One file of the page.
@@ -97,7 +98,12 @@ class FileView {
     const auto add = [&](const std::string& inner) {
       html += "<tr class=\"below\">" + std::string(kCells) + inner + "</td></tr>\n";
     };
-    for (const std::string& story : stories_at(line)) add(story);
+    const std::vector<std::string> stories = stories_at(line);
+    for (std::size_t i = 0; i < std::min(stories.size(), kMostStories); ++i) add(stories[i]);
+    if (stories.size() > kMostStories) {
+      add(fmt::format("<p class=\"note\">and {} more of this line, in the evidence above</p>",
+                      stories.size() - kMostStories));
+    }
     for (const ReviewComment& comment : page_.view.comments) {
       if (is_mine(comment) && comment.line == line) add(comment_html(page_, comment));
     }

@@ -208,7 +208,10 @@ ReviewResponse ReviewApp::write_comment(const ReviewFields& form, const std::str
     comment.text = required(form, "text", "the comment is empty; write something");
     const std::int64_t line = number_of_form(form, "line");
     const SourceFiles files = store_.source(comment.source);
-    if (!comment.path.empty() && !files.contains(comment.path)) {
+    if (comment.path.empty()) {
+      const auto now = target.team.sources.find(target.part);
+      comment.source = now == target.team.sources.end() ? "" : now->second;
+    } else if (!files.contains(comment.path)) {
       throw FormError("there is no such file in the submission; load the page again");
     }
     if (line < 0 || line > std::numeric_limits<std::int32_t>::max()) {

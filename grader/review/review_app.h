@@ -63,7 +63,7 @@ class ReviewApp {
   /// @return why it was not done, with the answer's status; nothing where it was
   static std::optional<std::pair<int, std::string>> attempt(const std::function<void()>& write);
 
-  ReviewedClass reviewed() { return look_at_class(store_, course_, secret_); }
+  ReviewedClass reviewed() { return look_at_class(store_, course_, secret_, known_); }
   ReviewAct act() const { return {.by = settings_.by, .at = settings_.now()}; }
 
   std::mutex mutex_;
@@ -72,6 +72,7 @@ class ReviewApp {
   Store store_;
   ReviewStore review_;
   std::string secret_;
+  TaskLinesOf known_;
 };
 
 }  // namespace rooflab

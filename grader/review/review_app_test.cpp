@@ -200,6 +200,18 @@ TEST_F(ReviewTest, GradesAnAnswerByTheRubricAndAllWhoHaveAnItemByItsChange) {
   EXPECT_EQ(query("SELECT count(*) FROM review_log WHERE what LIKE 'points%'", 1).at(0), "4");
 }
 
+TEST_F(ReviewTest, TheTableOfAnswersComesBackAsItWentOut) {
+  grade();
+  add_rubric("names the bandwidth", "+3");
+  grade_answer(*ada_, 0, question(*ada_), {{"rubric", "1"}, {"comment", "close"}});
+  post(*ada_, "outputs", {});
+  BatchRequest again = request();
+  again.manual = out() / "free_text.csv";
+  run(again);
+  EXPECT_EQ(query("SELECT count(*) FROM manual_points", 1).at(0), "1");
+  EXPECT_THAT(question(*ada_), HasSubstr("value=\"1\" checked"));
+}
+
 TEST_F(ReviewTest, KeepsChosenItemsOfALostUpdateAndGoesToTheNextThatWaits) {
   grade();
   add_rubric("names the bandwidth", "3");

@@ -87,7 +87,7 @@ table.class thead{display:none}
 table.class tr{display:block;border:1px solid var(--line);border-radius:.5rem;padding:.4rem .8rem;margin:.6rem 0}
 table.class th.who{display:block;border:0;padding:.2rem 0}
 table.class td{display:flex;justify-content:space-between;gap:1rem;border:0;padding:.15rem 0}
-table.class td.number{padding:.15rem 0}
+table.class td.number,table.class td.number:last-child{padding:.15rem 0}
 table.class td[data-name]::before{content:attr(data-name);color:var(--soft)}
 table.points tr{display:block;border-bottom:1px solid var(--line);padding:.4rem 0}table.points thead{display:none}
 table.points th,table.points td{display:block;border:0;padding:.1rem 0}table.points td.hand{width:auto;padding-left:0}

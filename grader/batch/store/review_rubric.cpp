@@ -86,9 +86,13 @@ std::vector<RubricLine> ReviewStore::rubric(int part, const std::string& item) {
 
 void ReviewStore::begin_rubric(int part, const std::string& item,
                                const std::vector<RubricLine>& lines) {
+  const auto has_begun = [&] {
+    Statement any(database_, "SELECT 1 FROM rubric_items WHERE part = ? AND item = ?");
+    return any.bind(part).bind(item).step();
+  };
+  if (lines.empty() || has_begun()) return;  // whoever only looks waits for no writer
   Transaction transaction(database_);
-  Statement any(database_, "SELECT 1 FROM rubric_items WHERE part = ? AND item = ?");
-  if (any.bind(part).bind(item).step()) return;
+  if (has_begun()) return;
   for (const RubricLine& line : lines) insert_line(database_, line);
   transaction.commit();
 }

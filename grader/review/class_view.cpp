@@ -55,6 +55,7 @@ const ReviewTeam* ReviewedClass::team(const std::string& id) const {
 
 ReviewedClass look_at_class(Store& store, const Course& course, const std::string& secret,
                             TaskLinesOf& known) {
+  const ReadTransaction look = store.look();
   ReviewedClass reviewed;
   reviewed.results = collect(store, course, kept_policy(store), &known);
   const std::vector<SubmissionRow> rows = store.submissions();

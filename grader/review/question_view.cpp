@@ -19,6 +19,7 @@ std::size_t QuestionView::with(std::int64_t rubric_line) const {
 
 std::vector<QuestionView> look_at_questions(Store& store, const Course& course,
                                             const ReviewedClass& reviewed) {
+  const ReadTransaction look = store.look();
   std::map<std::string, std::vector<FreeText>> of_student;
   for (FreeText& text : free_texts(store, course)) {
     of_student[text.student].push_back(std::move(text));
@@ -66,6 +67,7 @@ QuestionView look_at_question(Store& store, const Course& course, const Reviewed
   if (found.item.empty()) return found;
   ReviewStore review(store);
   review.begin_rubric(part, item, rubric_of_course(course, part, item));
+  const ReadTransaction look = store.look();
   found.rubric = review.rubric(part, item);
   const std::vector<GivenPoints> points = review.points();
   for (ReviewedAnswer& answer : found.answers) {

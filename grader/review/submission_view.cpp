@@ -72,6 +72,7 @@ std::vector<PointsPlace> places_of(const SubmissionView& view, const PartOutcome
 SubmissionView look_at_submission(Store& store, const Course& course, const ReviewedClass& reviewed,
                                   const ReviewTeam& team, int part,
                                   const std::filesystem::path& starter) {
+  const ReadTransaction look = store.look();
   SubmissionView view{.part = part};
   const StudentOutcome& lead = reviewed.lead(team);
   const std::set<std::string> students = reviewed.students(team);

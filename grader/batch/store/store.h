@@ -108,6 +108,9 @@ class Store {
   /// are one each and do not go into another.
   [[nodiscard]] Transaction begin() { return Transaction(database_); }
 
+  /// For as long as it lives, everything that is read is of one moment, and nothing can be written.
+  [[nodiscard]] ReadTransaction look() { return ReadTransaction(database_); }
+
   std::optional<std::string> setting(const std::string& name);
   void set(const std::string& name, const std::string& value);
 

@@ -131,3 +131,9 @@ if(ROOFLAB_BATCH_MISSING)
   list(JOIN ROOFLAB_BATCH_MISSING ", " missing)
   message(STATUS "grader batch is left out, since these libraries are missing: ${missing}")
 endif()
+
+# What serves the pages of `grader review`, which is left out without it.
+rooflab_pkg_config(httplib cpp-httplib)
+if(ROOFLAB_REVIEW AND NOT httplib_FOUND)
+  message(STATUS "grader review is left out, since cpp-httplib is missing (Debian: libcpp-httplib-dev)")
+endif()

@@ -20,6 +20,7 @@ set(ROOFLAB_SANITIZE "" CACHE STRING "Sanitizers for our own code, as in -fsanit
 option(ROOFLAB_COVERAGE "Count which lines of our own code run (scripts/coverage)" OFF)
 option(ROOFLAB_FUZZ "Build libFuzzer programs for the readers of untrusted input (clang only)" OFF)
 option(ROOFLAB_CLUSTERS "Grade classes on Slurm and Kubernetes too (grader batch --executor)" ON)
+option(ROOFLAB_REVIEW "Review a graded class in a browser (grader review), where cpp-httplib is installed" ON)
 option(ROOFLAB_FETCH "Download pinned dependencies that find_package does not find" ON)
 set(SIMGPU_MARCH "x86-64-v3" CACHE STRING
     "Instruction set the simulated GPU's engine is compiled for (-march); simgpu checks it at start")

@@ -94,7 +94,7 @@ class Settler {
 
   /// Parts can be added to a batch, not taken away.
   std::vector<int> parts() {
-    std::vector<int> parts = numbers_of(store_.setting("parts").value_or(""));
+    std::vector<int> parts = parts_of_batch(store_);
     parts.insert(parts.end(), request_.parts.begin(), request_.parts.end());
     std::ranges::sort(parts);
     parts.erase(std::unique(parts.begin(), parts.end()), parts.end());
@@ -249,6 +249,10 @@ gpu_spec::GpuSpec gpu_of(const ClassResults& results, const std::filesystem::pat
 
 }  // namespace
 
+std::vector<int> parts_of_batch(Store& store) {
+  return numbers_of(store.setting("parts").value_or(""));
+}
+
 Batch::Batch(const BatchRequest& request)
     : request_(request), folder_(request.out), store_(folder_.database()) {
   settings_ = Settler(request_, store_).run();
@@ -284,7 +288,8 @@ OutputOptions Batch::outputs(const BatchWork& work) const {
           .code_titles = work.code_titles};
 }
 
-BatchSummary Batch::write(const Course& course, const BatchWork& work, BatchListener& listener) {
+BatchSummary Batch::write_outputs(const Course& course, const BatchWork& work,
+                                  BatchListener& listener) {
   ClassResults results = collect(store_, course, settings_.policy);
   results.device = settings_.device;
   results.time_kind = store_.setting("time_kind").value_or("modelled");
@@ -311,7 +316,8 @@ BatchSummary Batch::write(const Course& course, const BatchWork& work, BatchList
   for (const char* name : {"", "feedback", "gradescope"}) remove_unfinished(folder_.path() / name);
   Attempts attempts;
   attempts.make([&] {
-    write_outputs(folder_.path(), results, load, gpu_of(results, work.gpu_specs), outputs(work));
+    rooflab::write_outputs(folder_.path(), results, load, gpu_of(results, work.gpu_specs),
+                           outputs(work));
   });
   attempts.make([&] {
     write_file_atomically(folder_.path() / "free_text.csv", free_text_table(store_, course));
@@ -351,7 +357,7 @@ BatchSummary Batch::run(const Course& course, const BatchWork& work, Executor& e
                                    .at_once = work.jobs},
                                   listener);
   if (ended) folder_.remove_jobs();
-  BatchSummary summary = write(course, work, listener);
+  BatchSummary summary = write_outputs(course, work, listener);
   summary.stopped = !ended;
   summary.outdated = plan.outdated.size();
   for (const std::string& one : plan.outdated) {

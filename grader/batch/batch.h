@@ -82,6 +82,9 @@ struct BatchWork {
   std::function<void(const std::string& device)> admit = {};
 };
 
+/// The parts that are graded in a batch so far.
+std::vector<int> parts_of_batch(Store& store);
+
 /// One batch in one folder, which it holds locked.
 class Batch {
  public:
@@ -97,11 +100,14 @@ class Batch {
   BatchSummary run(const Course& course, const BatchWork& work, Executor& executor,
                    BatchListener& listener);
 
+  /// Writes every output anew from what the database has, and grades nothing.
+  /// @throws FileError after all of them were tried, for the first that failed
+  BatchSummary write_outputs(const Course& course, const BatchWork& work, BatchListener& listener);
+
  private:
   void tell_strangers_of_policy(BatchListener& listener);
   void import_manual(const Course& course, BatchListener& listener);
   OutputOptions outputs(const BatchWork& work) const;
-  BatchSummary write(const Course& course, const BatchWork& work, BatchListener& listener);
 
   BatchRequest request_;
   BatchFolder folder_;

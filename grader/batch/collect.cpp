@@ -10,6 +10,7 @@
 #include "grader/batch/intake/late_policy.h"
 #include "grader/batch/neighbours.h"
 #include "grader/batch/outputs/class_words.h"
+#include "grader/batch/review_words.h"
 #include "grader/report/evidence.h"
 #include "grader/report/text.h"
 
@@ -70,8 +71,8 @@ void take_recorded_maximum(ClassResults& results, PartSummary& summary) {
 
 class Collector {
  public:
-  Collector(Store& store, const Course& course, const LatePolicy& policy)
-      : store_(store), course_(course), policy_(policy) {}
+  Collector(Store& store, const Course& course, const LatePolicy& policy, TaskLinesOf* known)
+      : store_(store), course_(course), policy_(policy), known_(known) {}
 
   ClassResults run() {
     ClassResults results;
@@ -92,6 +93,7 @@ class Collector {
     for (SubmissionRow& row : store_.submissions()) {
       submissions[row.student].push_back(std::move(row));
     }
+    comments_ = comments_of_review(store_, course_);
     for (FreeText& text : free_texts(store_, course_)) {
       texts_[{text.student, text.part}].push_back(std::move(text));
     }
@@ -116,6 +118,7 @@ class Collector {
     StudentOutcome outcome;
     outcome.student = student;
     outcome.manual = manual;
+    outcome.comments = comments_[student.key];
     const SubmissionRow* row = submissions != nullptr ? &submissions->front() : nullptr;
     if (row != nullptr) {
       outcome.submission = row->called;
@@ -245,11 +248,17 @@ class Collector {
 
   /// Evidence that cannot be read costs the details of its grading alone.
   void fill_tasks(PartOutcome& outcome, const std::string& student, const std::string& grading) {
+    if (known_ != nullptr && known_->contains(grading)) {
+      outcome.grading = grading;
+      outcome.tasks = known_->at(grading);
+      return;
+    }
     const std::string evidence = store_.evidence(grading);
     if (evidence.empty()) return;
     outcome.grading = grading;
     try {
       outcome.tasks = task_lines(from_evidence(evidence));
+      if (known_ != nullptr) known_->emplace(grading, outcome.tasks);
     } catch (const EvidenceError& error) {
       outcome.tasks_unread = true;
       unread_.push_back(
@@ -262,15 +271,18 @@ class Collector {
   Store& store_;
   const Course& course_;
   const LatePolicy& policy_;
+  TaskLinesOf* known_;
   std::map<std::pair<std::string, int>, std::vector<FreeText>> texts_;
+  std::map<std::string, std::vector<FileComment>> comments_;
   std::vector<std::string> unread_;
   bool has_roster_ = false;
 };
 
 }  // namespace
 
-ClassResults collect(Store& store, const Course& course, const LatePolicy& policy) {
-  return Collector(store, course, policy).run();
+ClassResults collect(Store& store, const Course& course, const LatePolicy& policy,
+                     TaskLinesOf* known) {
+  return Collector(store, course, policy, known).run();
 }
 
 }  // namespace rooflab

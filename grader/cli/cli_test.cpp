@@ -146,6 +146,7 @@ TEST_F(CliTest, ErrorsRepeatNoControlCharacters) {
                                              {"explain", text},
                                              {"roofline", "--gpu", text},
                                              {"batch", text, "--out", "out", "--part", "7"},
+                                             {"review", text},
                                              {"verify", "--only", text},
                                              {"release", "--out", text}}) {
     const Ran ran = run(words);
@@ -159,6 +160,9 @@ TEST_F(CliTest, ErrorsRepeatNoControlCharacters) {
 }
 
 TEST_F(CliTest, UnusableCommandLinesExitWith2) {
+  expect_refusal({"review"}, 2, "DIR is required");
+  expect_refusal({"review", "nowhere"}, 2, "grad");  // what is missing: a class, or a library
+  expect_refusal({"review", "nowhere", "--port", "0"}, 2, "--port");
   expect_refusal({"--part", "7", "--causes", "some"}, 2, "see grader --help");
   expect_refusal({"--seed", "1"}, 2, "name a part, as in grader --part 1; see grader --help");
   expect_refusal({"--part", "one"}, 2, "see grader --help");

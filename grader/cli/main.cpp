@@ -13,6 +13,7 @@
 #include "grader/cli/new_part_command.h"
 #include "grader/cli/options.h"
 #include "grader/cli/release_command.h"
+#include "grader/cli/review_command.h"
 #include "grader/cli/targets_command.h"
 #include "grader/cli/update_command.h"
 #include "grader/cli/verify_command.h"
@@ -67,6 +68,8 @@ int run(Options options) {
       return grade_job(options.job, installation);
     case Options::Command::batch_task:
       return grade_task_of_list(options.task_list, options.task_index, installation);
+    case Options::Command::review:
+      return review_class(std::cout, options.review, installation);
     case Options::Command::verify:
       return verify_course(std::cout, options.author.verify, installation);
     case Options::Command::release:

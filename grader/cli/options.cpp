@@ -211,6 +211,14 @@ void add_commands(CLI::App& app, Options& options, Flags& flags) {
   write->excludes(check);
   auto* batch = on(app.add_subcommand("batch", "Grade a whole class"), Options::Command::batch);
   add_batch_options(*batch, options.batch, flags);
+  auto* review = on(app.add_subcommand("review", "Review a graded class in a browser"),
+                    Options::Command::review);
+  review->add_option("DIR", options.review.folder, "What grader batch was given as --out")
+      ->required();
+  review->add_option("--port", options.review.port, "Of 127.0.0.1 (default: any that is free)")
+      ->check(CLI::Range(1, 65535));
+  review->add_option("--as", options.review.by,
+                     "Who reviews, for the history (default: your user name)");
   auto* job = on(app.add_subcommand("batch-job", "Grade one job of a batch (used by batch)"),
                  Options::Command::batch_job);
   job->group("");  // not for people

@@ -43,6 +43,13 @@ struct HandInOptions {
   std::string output;      ///< empty: out/hand-in-part<N>.tar.gz
 };
 
+/// What `grader review` is asked for.
+struct ReviewOptions {
+  std::string folder;  ///< of the graded class
+  int port = 0;        ///< 0: any that is free
+  std::string by;      ///< who reviews; empty: the user of the machine
+};
+
 /// What the command line asks for.
 struct Options {
   enum class Command : std::uint8_t {
@@ -57,6 +64,7 @@ struct Options {
     batch,
     batch_job,
     batch_task,
+    review,
     verify,
     release,
     new_part,
@@ -96,6 +104,7 @@ struct Options {
 
   BatchOptions batch;
   HandInOptions hand_in;
+  ReviewOptions review;
   std::string job;             ///< batch-job: its folder
   std::string task_list;       ///< batch-task: the file of jobs
   std::size_t task_index = 0;  ///< batch-task: which of them

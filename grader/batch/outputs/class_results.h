@@ -85,6 +85,16 @@ struct PartOutcome {
   double total() const { return (score + bonus) * keeps + manual; }
 };
 
+/// What a person wrote about a submission: to one of its lines, to a file, or to all of it.
+struct FileComment {
+  int part = 0;
+  std::string file;        ///< "part1-metrics/gemv.cu"; empty: the whole submission
+  std::uint32_t line = 0;  ///< from 1; 0: no line of its own
+  std::map<std::uint32_t, std::string> excerpt;  ///< that line and those around it; untrusted
+  std::string text;
+  std::string by;  ///< who wrote it
+};
+
 /// One student with what was handed in.
 struct StudentOutcome {
   Student student;
@@ -94,6 +104,7 @@ struct StudentOutcome {
   std::vector<std::string> problems;  ///< what somebody should look at: "not on the roster"
   std::vector<PartOutcome> parts;     ///< in the order of ClassResults::parts
   std::vector<ManualPoints> manual;
+  std::vector<FileComment> comments = {};  ///< by part, file and line
   int slip_days = 0;  ///< spent so far, before this batch too
 };
 

@@ -66,13 +66,41 @@ std::string manual_html(const std::vector<ManualPoints>& manual, const PartView&
     rows += fmt::format(
         "<tr><th scope=\"row\" class=\"text\">{}</th><td class=\"number\">{}{}</td><td "
         "class=\"text comment\">{}</td></tr>\n",
-        escape_html(shorten(one_line(one.item), kLongestFact)), format_points(one.points), most,
+        escape_html(shorten(one_line(one.item), kLongestFact)),
+        // What is beside any maximum was added, or taken away.
+        (one.max_points || one.points <= 0 ? "" : "+") + format_points(one.points), most,
         escape_html(one.comment));
   }
   return html_heading(3, "Points by hand") +
          "<div class=\"wide\"><table><thead><tr><th>for</th><th class=\"number\">points</th>"
          "<th class=\"comment\">comment</th></tr></thead><tbody>\n" +
          rows + "</tbody></table></div>\n";
+}
+
+/// The lines that a comment is about; the line itself is marked, and not by colour alone.
+std::string excerpt_html(const FileComment& comment) {
+  std::string lines;
+  for (const auto& [number, text] : comment.excerpt) {
+    const bool meant = number == comment.line;
+    lines += fmt::format("<span class=\"number\">{} {:>4}</span>  {}{}{}\n", meant ? ">" : " ",
+                         number, meant ? "<b>" : "",
+                         escape_html(shorten(one_line(text), kLongestLine)), meant ? "</b>" : "");
+  }
+  return lines.empty() ? "" : "<pre tabindex=\"0\">" + lines + "</pre>";
+}
+
+std::string comments_html(const StudentOutcome& student, int part) {
+  std::string html;
+  for (const FileComment& comment : student.comments) {
+    if (comment.part != part) continue;
+    std::string where = comment.file.empty() ? "The submission as a whole" : one_line(comment.file);
+    if (comment.line > 0) where += fmt::format(":{}", comment.line);
+    html += fmt::format(
+        "<div class=\"remark\"><p class=\"place\">{}</p>{}<p class=\"said\"><bdi>{}"
+        "</bdi></p></div>\n",
+        escape_html(where), excerpt_html(comment), escape_html(comment.text));
+  }
+  return html.empty() ? "" : html_heading(3, "Comments") + html;
 }
 
 std::string change_html(const PartOutcome& outcome) {
@@ -181,7 +209,7 @@ void FeedbackPage::add(const PartView& part) {
       "<section class=\"part\" id=\"part{0}\"><h2>Part {0}, {1}</h2>\n<p>{2}.</p>\n", outcome.part,
       escape_html(part.summary.title), escape_html(part_sentence(part.summary, outcome)));
   parts_ += change_html(outcome) + manual_html(manual_points_of(student_, outcome.part), part) +
-            body + "</section>\n";
+            comments_html(student_, outcome.part) + body + "</section>\n";
 }
 
 std::string FeedbackPage::finish() && {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <sstream>
 
@@ -122,7 +123,14 @@ void GradescopeJson::add_manual(const PartView& part) {
   };
   for (const ManualPoints& manual : manual_points_of(student_, part.outcome.part)) {
     add_test(test(manual.item, sanitize(manual.comment)), manual.points,
-             manual.max_points.value_or(manual.points));
+             manual.max_points.value_or(std::max(0.0, manual.points)));
+  }
+  for (const FileComment& comment : student_.comments) {
+    if (comment.part != part.outcome.part) continue;
+    std::string where = comment.file.empty() ? "the submission as a whole" : comment.file;
+    if (comment.line > 0) where += fmt::format(":{}", comment.line);
+    tests_.push_back(test_json(one_line(fmt::format("Part {}, comment on {}", number, where)),
+                               number, sanitize(comment.text)));
   }
   for (const PendingAnswer& answer : part.outcome.pending) {
     tests_.push_back(test(answer.item, fmt::format("waits for a person, who gives up to {} points",

@@ -13,6 +13,9 @@ th.number{text-align:right}.people{width:55%;min-width:14rem}.text{min-width:8re
 .figures td:last-child,.figures th:last-child{padding-right:0}
 figure{margin:1rem 0}.wide>.rooflab-plot{margin-top:1rem}
 .comment{white-space:pre-wrap;width:60%;min-width:12rem}tbody th.text{color:var(--ink);font-size:1rem;font-weight:400}
+.remark{border-left:3px solid var(--accent);background:var(--panel);padding:.1rem .9rem;margin:.6rem 0;
+border-radius:0 .4rem .4rem 0}
+.said{white-space:pre-wrap}
 .problems{border-left:3px solid var(--todo);background:var(--panel);padding:.1rem 1rem .4rem;margin:1.5rem 0;
 border-radius:0 .4rem .4rem 0}
 .problems h2{margin:.6rem 0}.problems ul{margin:.3rem 0;padding-left:1.2rem}

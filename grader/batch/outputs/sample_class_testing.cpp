@@ -306,6 +306,14 @@ class Poison {
     for (ManualPoints& manual : student.manual) {
       manual.item = next(), manual.comment = next(), manual.by = next();
     }
+    for (const PartOutcome& outcome : student.parts) {
+      student.comments.push_back({.part = outcome.part,
+                                  .file = next(),
+                                  .line = 2,
+                                  .excerpt = {{1, next()}, {2, next()}, {3, next()}},
+                                  .text = next() + next(),
+                                  .by = next()});
+    }
   }
 
  private:

@@ -170,6 +170,17 @@ Transaction::~Transaction() {
   }
 }
 
+ReadTransaction::ReadTransaction(Database& database) : database_(database) {
+  database_.execute("BEGIN");
+}
+
+ReadTransaction::~ReadTransaction() {
+  try {
+    database_.execute("ROLLBACK");
+  } catch (const DatabaseError&) {  // there was nothing to be kept
+  }
+}
+
 void Transaction::commit() {
   database_.execute("COMMIT");
   open_ = false;

@@ -97,4 +97,17 @@ class Transaction {
   bool open_ = true;
 };
 
+/// Everything that is read while it lives is of one moment; it is quicker too, since the file is
+/// locked once and not for every statement. Nothing can be written meanwhile.
+class ReadTransaction {
+ public:
+  explicit ReadTransaction(Database& database);
+  ~ReadTransaction();
+  ReadTransaction(const ReadTransaction&) = delete;
+  ReadTransaction& operator=(const ReadTransaction&) = delete;
+
+ private:
+  Database& database_;
+};
+
 }  // namespace rooflab

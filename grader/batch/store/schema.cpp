@@ -174,6 +174,68 @@ ALTER TABLE gradings ADD COLUMN students TEXT NOT NULL DEFAULT '[]';
 ALTER TABLE gradings ADD COLUMN numbers TEXT;
 ALTER TABLE hand_questions ADD COLUMN bonus INTEGER NOT NULL DEFAULT 0;
 )sql",
+    R"sql(
+-- What people write when they review a graded class (grader review). Nothing here is ever deleted: what is
+-- taken back is marked so, and review_log has who did what, when, and what was there before.
+ALTER TABLE manual_points ADD COLUMN withdrawn INTEGER NOT NULL DEFAULT 0;  -- 1: taken back; none count then
+
+CREATE TABLE review_comments (
+  comment INTEGER PRIMARY KEY,
+  part INTEGER NOT NULL,
+  source TEXT NOT NULL,               -- the set of files whose lines are meant
+  path TEXT NOT NULL,                 -- '': the submission as a whole
+  line INTEGER NOT NULL,              -- from 1; 0: no line of its own
+  text TEXT NOT NULL,
+  written_by TEXT NOT NULL,           -- who wrote it last, and when
+  written_at INTEGER NOT NULL,
+  version INTEGER NOT NULL,           -- 1 and up, by one with every change
+  removed INTEGER NOT NULL
+);
+CREATE TABLE review_comment_students ( -- whose submission it is about: partners have it together
+  comment INTEGER NOT NULL REFERENCES review_comments(comment),
+  student TEXT NOT NULL REFERENCES students(key),
+  PRIMARY KEY (comment, student)
+) WITHOUT ROWID;
+
+CREATE TABLE rubric_items (           -- what a question of free text earns, or loses, points for
+  rubric_item INTEGER PRIMARY KEY,
+  part INTEGER NOT NULL,
+  item TEXT NOT NULL,                 -- the question
+  position INTEGER NOT NULL,
+  text TEXT NOT NULL,
+  points REAL NOT NULL,
+  version INTEGER NOT NULL,
+  removed INTEGER NOT NULL
+);
+CREATE TABLE rubric_grades (          -- an answer that was graded by the rubric
+  student TEXT NOT NULL REFERENCES students(key),
+  part INTEGER NOT NULL,
+  item TEXT NOT NULL,
+  revision INTEGER NOT NULL,          -- of manual_points, that came of it; a higher one has replaced it
+  adjustment REAL NOT NULL,           -- beside the chosen items
+  comment TEXT NOT NULL,              -- beside their texts
+  PRIMARY KEY (student, part, item)
+) WITHOUT ROWID;
+CREATE TABLE rubric_choices (
+  student TEXT NOT NULL,
+  part INTEGER NOT NULL,
+  item TEXT NOT NULL,
+  rubric_item INTEGER NOT NULL REFERENCES rubric_items(rubric_item),
+  PRIMARY KEY (student, part, item, rubric_item)
+) WITHOUT ROWID;
+
+CREATE TABLE review_log (
+  entry INTEGER PRIMARY KEY,
+  at INTEGER NOT NULL,                -- seconds since 1970
+  done_by TEXT NOT NULL,
+  what TEXT NOT NULL,                 -- "comment changed"
+  students TEXT NOT NULL,             -- a JSON array of keys; empty where it is about no one
+  part INTEGER NOT NULL,
+  subject TEXT NOT NULL,              -- a task, a question, a line
+  before TEXT NOT NULL,
+  after TEXT NOT NULL
+);
+)sql",
 };
 
 int schema_of(Database& database) {
@@ -198,10 +260,12 @@ void migrate_to(Database& database, int schema) {
   }
   if (from >= schema) return;
   Transaction transaction(database);
-  for (int step = from; step < schema; ++step) {
+  // Two programs may open an older database at once; the second finds the work done.
+  const int now = schema_of(database);
+  for (int step = now; step < schema; ++step) {
     database.execute(kSteps.at(static_cast<std::size_t>(step)));
   }
-  database.execute(fmt::format("PRAGMA user_version = {}", schema));
+  if (now < schema) database.execute(fmt::format("PRAGMA user_version = {}", schema));
   transaction.commit();
 }
 

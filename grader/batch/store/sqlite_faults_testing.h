@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <string_view>
 
 namespace rooflab {
@@ -69,6 +70,35 @@ class SqliteFaults {
   std::string_view call_;
   int error_, first_, times_;
   int count_ = 0;
+};
+
+/// Ends this process, as `kill -9` does, at SQLite's next write but so many.
+class KillAtWrite {
+ public:
+  explicit KillAtWrite(int writes) {
+    left_ = writes;
+    sqlite3_vfs* vfs = sqlite3_vfs_find("unix");
+    for (const char* name : {"pwrite", "pwrite64"}) {
+      vfs->xSetSystemCall(vfs, name, reinterpret_cast<sqlite3_syscall_ptr>(&pwrite));
+    }
+    vfs->xSetSystemCall(vfs, "write", reinterpret_cast<sqlite3_syscall_ptr>(&write));
+  }
+  KillAtWrite(const KillAtWrite&) = delete;
+  KillAtWrite& operator=(const KillAtWrite&) = delete;
+
+ private:
+  static void die_in_time() {
+    if (left_-- == 0) raise(SIGKILL);
+  }
+  static ssize_t write(int file, const void* bytes, std::size_t size) {
+    die_in_time();
+    return ::write(file, bytes, size);
+  }
+  static ssize_t pwrite(int file, const void* bytes, std::size_t size, off_t offset) {
+    die_in_time();
+    return ::pwrite(file, bytes, size, offset);
+  }
+  static inline int left_ = 0;
 };
 
 }  // namespace rooflab

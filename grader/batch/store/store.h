@@ -96,8 +96,9 @@ struct GradedPoints {
 /// Files of one part by their paths relative to a submission, with their contents.
 using SourceFiles = std::map<std::string, std::string>;
 
-/// All that a batch knows, in one database. It has one writer: the batch. Every function that
-/// writes is one transaction, or part of the one that is open. Nobody else knows of its tables.
+/// All that a batch knows, in one database. It has one writer, the batch, but for what people write
+/// in a review (ReviewStore), who may be several at once. Every function that writes is one
+/// transaction, or part of the one that is open. Nobody else knows of its tables.
 class Store {
  public:
   /// Opens or makes the database and brings its schema up to date. @throws DatabaseError
@@ -106,6 +107,9 @@ class Store {
   /// Until its commit() nothing that is written here has happened. put_result() and put_fault()
   /// are one each and do not go into another.
   [[nodiscard]] Transaction begin() { return Transaction(database_); }
+
+  /// For as long as it lives, everything that is read is of one moment, and nothing can be written.
+  [[nodiscard]] ReadTransaction look() { return ReadTransaction(database_); }
 
   std::optional<std::string> setting(const std::string& name);
   void set(const std::string& name, const std::string& value);
@@ -160,6 +164,7 @@ class Store {
   std::vector<ManualRow> manual_points();  ///< those that count, by student, part and item
 
  private:
+  friend class ReviewStore;
   Database database_;
 };
 

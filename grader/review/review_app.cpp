@@ -1,0 +1,375 @@
+#include "grader/review/review_app.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+
+#include "grader/report/text.h"
+#include "grader/review/access.h"
+#include "grader/review/class_list_page.h"
+#include "grader/review/question_page.h"
+#include "grader/review/review_frame.h"
+#include "grader/review/review_script.h"
+#include "grader/review/review_style.h"
+#include "grader/review/submission_view.h"
+
+namespace rooflab {
+namespace {
+
+constexpr std::size_t kMostOfHistory = 500;
+
+/// Nothing of that name is here: an address that is old, or was made by hand.
+class NotFound : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+template <typename Number>
+std::optional<Number> number_of(const std::string& text) {
+  Number number = 0;
+  const char* end = text.data() + text.size();
+  const auto read = std::from_chars(text.data(), end, number);
+  if (read.ec != std::errc() || read.ptr != end) return std::nullopt;
+  return number;
+}
+
+bool has(const ReviewFields& fields, const char* name) { return !value_of(fields, name).empty(); }
+
+}  // namespace
+
+ReviewApp::ReviewApp(ReviewSettings settings, const Course& course)
+    : settings_(std::move(settings)),
+      course_(course),
+      store_(settings_.database),
+      review_(store_),
+      secret_(random_token()) {}
+
+ReviewResponse ReviewApp::answer(const ReviewRequest& request, const std::string& form_token) {
+  const std::scoped_lock lock(mutex_);
+  try {
+    return request.writes ? write(request, form_token) : page(request, form_token);
+  } catch (const NotFound& error) {
+    return review_message(404, "Not found", error.what());
+  } catch (const FormError& error) {
+    return review_message(400, "Not kept", error.what());
+  } catch (const std::exception& error) {
+    return review_message(500, "This failed", sanitize(error.what()));
+  }
+}
+
+ReviewResponse ReviewApp::page(const ReviewRequest& request, const std::string& form_token) {
+  if (request.page.empty()) return class_list(request);
+  if (request.page == "review.css") return {.body = review_style(), .type = "text/css"};
+  if (request.page == "review.js") return {.body = kReviewScript, .type = "text/javascript"};
+  if (request.page == "submission") return submission(request.query, {}, form_token);
+  if (request.page == "questions") return questions();
+  if (request.page == "question") return question(request.query, {}, form_token);
+  if (request.page == "history") return history();
+  if (request.page == "outputs") return outputs_form(form_token);
+  throw NotFound("there is no such page; go back to the class");
+}
+
+ReviewResponse ReviewApp::write(const ReviewRequest& request, const std::string& form_token) {
+  if (request.page == "comment") return write_comment(request.form, form_token);
+  if (request.page == "points") return write_points(request.form, form_token);
+  if (request.page == "answer") return write_answer(request.form, form_token);
+  if (request.page == "rubric") return write_rubric(request.form, form_token);
+  if (request.page == "outputs") return write_outputs();
+  throw NotFound("there is nothing to be written here; go back to the class");
+}
+
+ReviewApp::Target ReviewApp::target_of(const ReviewedClass& reviewed,
+                                       const ReviewFields& fields) const {
+  const ReviewTeam* team = reviewed.team(value_of(fields, "student"));
+  if (team == nullptr) {
+    throw NotFound(
+        "nobody of the class is meant by this address: it is of an earlier start of "
+        "the review; go back to the class");
+  }
+  const auto part = number_of<int>(value_of(fields, "part"));
+  if (!part && has(fields, "part")) throw NotFound("there is no such part; go back to the class");
+  const int number = part.value_or(course_.parts.front().number);
+  if (std::ranges::find(course_.parts, number, &PartSpec::number) == course_.parts.end()) {
+    throw NotFound("this batch grades no such part; go back to the class");
+  }
+  return {.team = *team, .part = number};
+}
+
+std::optional<std::pair<int, std::string>> ReviewApp::attempt(const std::function<void()>& write) {
+  try {
+    write();
+    return std::nullopt;
+  } catch (const LostUpdate& error) {
+    return std::pair(409, sanitize(error.what()));
+  } catch (const FormError& error) {
+    return std::pair(400, sanitize(error.what()));
+  } catch (const DatabaseError& error) {
+    return std::pair(503, sanitize(error.what()));
+  }
+}
+
+ReviewResponse ReviewApp::class_list(const ReviewRequest& request) {
+  const ReviewedClass seen = reviewed();
+  ClassList list{.choice = {.words = value_of(request.query, "q"),
+                            .state = value_of(request.query, "state"),
+                            .sort = value_of(request.query, "sort")},
+                 .part = number_of<int>(value_of(request.query, "part"))};
+  const bool known =
+      list.part && std::ranges::find(seen.results.parts, *list.part, &PartSummary::number) !=
+                       seen.results.parts.end();
+  if (!known) list.part.reset();
+  return {.body = class_list_page(seen, list)};
+}
+
+ReviewResponse ReviewApp::history() {
+  return {.body = review_page("History", "<h1>What was done in the review</h1>\n" +
+                                             log_html(review_.log("", kMostOfHistory)))};
+}
+
+ReviewResponse ReviewApp::outputs_form(const std::string& form_token) const {
+  return {.body = review_page(
+              "Gradebooks and feedback",
+              "<h1>Gradebooks and feedback</h1>\n<p>What was written here stands in the batch's "
+              "database. Gradebooks, grades.csv, feedback pages and the other outputs are made "
+              "from it now, or by the next grader batch.</p>\n" +
+                  review_form("outputs", form_token, {}) +
+                  "<button>Write all outputs now</button></form>\n")};
+}
+
+ReviewResponse ReviewApp::write_outputs() {
+  std::string items;
+  for (const std::string& line : settings_.write_outputs()) {
+    items += "<li>" + escape_html(one_line(line)) + "</li>";
+  }
+  return {.body = review_page("Gradebooks and feedback",
+                              "<h1>Gradebooks and feedback</h1>\n<p role=\"status\">All outputs "
+                              "are written.</p>\n<ul>" +
+                                  items + "</ul>\n")};
+}
+
+ReviewResponse ReviewApp::submission(const ReviewFields& fields, const UnkeptForm& unkept,
+                                     const std::string& form_token) {
+  const ReviewedClass seen = reviewed();
+  const Target target = target_of(seen, fields);
+  const SubmissionView view =
+      look_at_submission(store_, course_, seen, target.team, target.part, settings_.starter);
+  const SubmissionFocus focus{
+      .file = value_of(fields, "file"),
+      .line = number_of<std::uint32_t>(value_of(fields, "line")).value_or(0),
+      .comment = number_of<std::int64_t>(value_of(fields, "comment")).value_or(0)};
+  return {.body = submission_page(seen, target.team, view, focus, unkept, form_token)};
+}
+
+namespace {
+
+std::string submission_address(const ReviewFields& form, const std::string& anchor) {
+  return review_address("submission", {{"student", value_of(form, "student")},
+                                       {"part", value_of(form, "part")}}) +
+         anchor;
+}
+
+/// Takes a number that only our own forms send.
+std::int64_t number_of_form(const ReviewFields& form, const char* name) {
+  const auto number = number_of<std::int64_t>(value_of(form, name));
+  if (!number) throw FormError("the form is incomplete; load the page again");
+  return *number;
+}
+
+std::string required(const ReviewFields& form, const char* name, const char* what) {
+  std::string text = text_of_form(value_of(form, name));
+  if (text.empty()) throw FormError(what);
+  return text;
+}
+
+}  // namespace
+
+ReviewResponse ReviewApp::write_comment(const ReviewFields& form, const std::string& form_token) {
+  const ReviewedClass seen = reviewed();
+  const Target target = target_of(seen, form);
+  const std::string old = value_of(form, "comment");
+  std::int64_t id = 0;
+  const auto failed = attempt([&] {
+    if (!old.empty()) {
+      id = number_of_form(form, "comment");
+      const std::int64_t version = number_of_form(form, "version");
+      if (has(form, "remove")) {
+        review_.remove_comment(id, version, act());
+      } else {
+        review_.change_comment(id, version, required(form, "text", "the comment is empty"), act());
+      }
+      return;
+    }
+    ReviewComment comment{.students = seen.students(target.team),
+                          .part = target.part,
+                          .source = value_of(form, "source"),
+                          .path = value_of(form, "file")};
+    comment.text = required(form, "text", "the comment is empty; write something");
+    const std::int64_t line = number_of_form(form, "line");
+    const SourceFiles files = store_.source(comment.source);
+    if (comment.path.empty()) {
+      const auto now = target.team.sources.find(target.part);
+      comment.source = now == target.team.sources.end() ? "" : now->second;
+    } else if (!files.contains(comment.path)) {
+      throw FormError("there is no such file in the submission; load the page again");
+    }
+    if (line < 0 || line > std::numeric_limits<std::int32_t>::max()) {
+      throw FormError("there is no such line; load the page again");
+    }
+    comment.line = static_cast<std::uint32_t>(line);
+    id = review_.add_comment(comment, act());
+  });
+  if (!failed) {
+    return {.location =
+                submission_address(form, has(form, "remove") ? "" : fmt::format("#c{}", id))};
+  }
+  const std::string name =
+      old.empty() ? fmt::format("new comment {}:{}", value_of(form, "file"), value_of(form, "line"))
+                  : "comment " + old;
+  ReviewResponse answer =
+      submission(form, {.form = name, .message = failed->second, .typed = form}, form_token);
+  answer.status = failed->first;
+  return answer;
+}
+
+ReviewResponse ReviewApp::write_points(const ReviewFields& form, const std::string& form_token) {
+  const ReviewedClass seen = reviewed();
+  const Target target = target_of(seen, form);
+  const std::string item = value_of(form, "item");
+  const auto failed = attempt([&] {
+    const SubmissionView view =
+        look_at_submission(store_, course_, seen, target.team, target.part, settings_.starter);
+    if (std::ranges::find(view.places, item, &PointsPlace::item) == view.places.end()) {
+      throw FormError("no points are given for that here; load the page again");
+    }
+    const PointsTarget points =
+        points_target(value_of(form, "revisions"), seen, target.team, target.part, item);
+    if (has(form, "withdraw")) {
+      review_.withdraw_points(points, act());
+      return;
+    }
+    const std::string reason =
+        required(form, "reason", "say why: the student reads the reason with the points");
+    review_.give_points(points, points_of_form(value_of(form, "points")), std::nullopt, reason,
+                        act());
+  });
+  if (!failed) return {.location = submission_address(form, "")};
+  ReviewResponse answer = submission(
+      form, {.form = "points " + item, .message = failed->second, .typed = form}, form_token);
+  answer.status = failed->first;
+  return answer;
+}
+
+ReviewResponse ReviewApp::questions() {
+  const ReviewedClass seen = reviewed();
+  return {.body = questions_page(look_at_questions(store_, course_, seen))};
+}
+
+namespace {
+
+QuestionView existing(QuestionView view) {
+  if (view.item.empty()) {
+    throw NotFound("nobody was asked this question; go back to the class");
+  }
+  return view;
+}
+
+/// The page of an answer again, or of another one.
+std::string question_address(const ReviewFields& form, const std::string& student) {
+  return review_address("question", {{"part", value_of(form, "part")},
+                                     {"item", value_of(form, "item")},
+                                     {"student", student},
+                                     {"anonymous", value_of(form, "anonymous")}});
+}
+
+QuestionFocus focus_of(const ReviewFields& fields) {
+  return {.student = value_of(fields, "student"), .anonymous = has(fields, "anonymous")};
+}
+
+}  // namespace
+
+ReviewResponse ReviewApp::question(const ReviewFields& fields, const UnkeptForm& unkept,
+                                   const std::string& form_token) {
+  const ReviewedClass seen = reviewed();
+  const QuestionFocus focus = focus_of(fields);
+  const QuestionView view = existing(
+      look_at_question(store_, course_, seen, number_of<int>(value_of(fields, "part")).value_or(-1),
+                       value_of(fields, "item"), focus.anonymous));
+  return {.body = question_page(seen, view, focus, unkept, form_token)};
+}
+
+ReviewResponse ReviewApp::write_answer(const ReviewFields& form, const std::string& form_token) {
+  const ReviewedClass seen = reviewed();
+  const Target target = target_of(seen, form);
+  const std::string item = value_of(form, "item");
+  const QuestionView view =
+      existing(look_at_question(store_, course_, seen, target.part, item, has(form, "anonymous")));
+  const auto failed = attempt([&] {
+    const auto answer = std::ranges::find_if(
+        view.answers, [&](const ReviewedAnswer& one) { return one.team == &target.team; });
+    if (answer == view.answers.end()) {
+      throw FormError("this submission was not asked that; go back to the class");
+    }
+    const PointsTarget points =
+        points_target(value_of(form, "revisions"), seen, target.team, target.part, item);
+    if (has(form, "withdraw")) {
+      review_.withdraw_points(points, act());
+      return;
+    }
+    RubricGrade grade{.comment = text_of_form(value_of(form, "comment"))};
+    const auto [first, last] = form.equal_range("rubric");
+    for (auto one = first; one != last; ++one) {
+      const auto id = number_of<std::int64_t>(one->second);
+      if (!id) throw FormError("the form is incomplete; load the page again");
+      grade.chosen.insert(*id);
+    }
+    const std::string adjustment = text_of_form(value_of(form, "adjustment"));
+    if (!adjustment.empty()) grade.adjustment = points_of_form(adjustment);
+    review_.grade_answer(points, grade, answer->text.question.max_points, act());
+  });
+  if (failed) {
+    ReviewResponse answer =
+        question(form, {.form = "answer", .message = failed->second, .typed = form}, form_token);
+    answer.status = failed->first;
+    return answer;
+  }
+  const std::string next =
+      value_of(form, "go") == "next" ? next_waiting(view, target.team.id) : std::string();
+  return {.location = question_address(form, next.empty() ? target.team.id : next)};
+}
+
+ReviewResponse ReviewApp::write_rubric(const ReviewFields& form, const std::string& form_token) {
+  const ReviewedClass seen = reviewed();
+  const Target target = target_of(seen, form);
+  const QuestionView view = existing(look_at_question(
+      store_, course_, seen, target.part, value_of(form, "item"), has(form, "anonymous")));
+  const std::string old = value_of(form, "rubric");
+  const auto failed = attempt([&] {
+    RubricLine line{.part = view.part, .item = view.item};
+    if (!old.empty()) {
+      line.id = number_of_form(form, "rubric");
+      line.version = number_of_form(form, "version");
+    }
+    if (!old.empty() && has(form, "remove")) {
+      review_.remove_rubric_line(line.id, line.version, act());
+      return;
+    }
+    line.text = one_line(required(form, "text", "say what the item is for"));
+    line.points = points_of_form(value_of(form, "points"));
+    if (old.empty()) {
+      review_.add_rubric_line(line, act());
+    } else {
+      review_.change_rubric_line(line, act());
+    }
+  });
+  if (!failed) return {.location = question_address(form, target.team.id)};
+  ReviewResponse answer = question(
+      form,
+      {.form = old.empty() ? "rubric" : "rubric " + old, .message = failed->second, .typed = form},
+      form_token);
+  answer.status = failed->first;
+  return answer;
+}
+
+}  // namespace rooflab

@@ -1,0 +1,78 @@
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "grader/batch/course.h"
+#include "grader/batch/store/review_store.h"
+#include "grader/batch/store/store.h"
+#include "grader/review/class_view.h"
+#include "grader/review/submission_page.h"
+#include "grader/review/web_values.h"
+
+namespace rooflab {
+
+struct ReviewSettings {
+  std::filesystem::path database;  ///< of the batch; it has to be there
+  std::filesystem::path starter;   ///< what students got: starter/<part directory>/<file>
+  std::string by;                  ///< who reviews
+  /// Writes every output of the batch anew. @return what somebody should know of it, a line each
+  std::function<std::vector<std::string>()> write_outputs;
+  std::function<std::int64_t()> now;  ///< seconds since 1970
+};
+
+/// The pages of a review, by their names, and what is done by their forms. Requests may come from
+/// several threads; one at a time is answered.
+class ReviewApp {
+ public:
+  /// @throws DatabaseError
+  ReviewApp(ReviewSettings settings, const Course& course);
+
+  /// Never throws: what fails is told on a page.
+  ReviewResponse answer(const ReviewRequest& request, const std::string& form_token);
+
+ private:
+  ReviewResponse page(const ReviewRequest& request, const std::string& form_token);
+  ReviewResponse write(const ReviewRequest& request, const std::string& form_token);
+  ReviewResponse class_list(const ReviewRequest& request);
+  ReviewResponse history();
+  ReviewResponse outputs_form(const std::string& form_token) const;
+  ReviewResponse write_outputs();
+
+  ReviewResponse submission(const ReviewFields& fields, const UnkeptForm& unkept,
+                            const std::string& form_token);
+  ReviewResponse write_comment(const ReviewFields& form, const std::string& form_token);
+  ReviewResponse write_points(const ReviewFields& form, const std::string& form_token);
+  ReviewResponse questions();
+  ReviewResponse question(const ReviewFields& fields, const UnkeptForm& unkept,
+                          const std::string& form_token);
+  ReviewResponse write_answer(const ReviewFields& form, const std::string& form_token);
+  ReviewResponse write_rubric(const ReviewFields& form, const std::string& form_token);
+
+  /// Who is meant, and which part, by the fields of an address or a form.
+  struct Target {
+    const ReviewTeam& team;
+    int part = 0;
+  };
+  Target target_of(const ReviewedClass& reviewed, const ReviewFields& fields) const;
+  /// @return why it was not done, with the answer's status; nothing where it was
+  static std::optional<std::pair<int, std::string>> attempt(const std::function<void()>& write);
+
+  ReviewedClass reviewed() { return look_at_class(store_, course_, secret_, known_); }
+  ReviewAct act() const { return {.by = settings_.by, .at = settings_.now()}; }
+
+  std::mutex mutex_;
+  ReviewSettings settings_;
+  const Course& course_;
+  Store store_;
+  ReviewStore review_;
+  std::string secret_;
+  TaskLinesOf known_;
+};
+
+}  // namespace rooflab

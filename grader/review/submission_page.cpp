@@ -1,0 +1,164 @@
+#include "grader/review/submission_page.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "grader/batch/outputs/class_words.h"
+#include "grader/report/text.h"
+#include "grader/review/class_list_page.h"
+#include "grader/review/review_frame.h"
+#include "grader/review/submission_sections.h"
+
+namespace rooflab {
+
+std::string SubmissionPage::address(
+    const std::string& name, const std::vector<std::pair<std::string, std::string>>& more) const {
+  std::vector<std::pair<std::string, std::string>> fields = {{"student", team.id},
+                                                             {"part", std::to_string(view.part)}};
+  fields.insert(fields.end(), more.begin(), more.end());
+  return review_address(name, fields);
+}
+
+std::vector<std::pair<std::string, std::string>> SubmissionPage::hidden(
+    const std::vector<std::pair<std::string, std::string>>& more) const {
+  std::vector<std::pair<std::string, std::string>> fields = {{"student", team.id},
+                                                             {"part", std::to_string(view.part)}};
+  fields.insert(fields.end(), more.begin(), more.end());
+  return fields;
+}
+
+namespace {
+
+std::string list_html(const std::vector<std::string>& lines) {
+  std::string items;
+  for (const std::string& line : lines) {
+    items += "<li>" + escape_html(shorten(one_line(line), 600)) + "</li>";
+  }
+  return "<ul>" + items + "</ul>";
+}
+
+std::string tabs_html(const SubmissionPage& page) {
+  std::string tabs;
+  for (const PartSummary& part : page.reviewed.results.parts) {
+    tabs += review_link(review_address("submission", {{"student", page.team.id},
+                                                      {"part", std::to_string(part.number)}}),
+                        fmt::format("Part {}, {}", part.number, escape_html(part.title)),
+                        part.number == page.view.part ? "aria-current=\"page\"" : "");
+  }
+  return "<nav class=\"tabs\" aria-label=\"Parts\">" + tabs + "</nav>\n";
+}
+
+/// The one before and the one behind, as the roster has them.
+std::string neighbours_html(const SubmissionPage& page) {
+  const auto& teams = page.reviewed.teams;
+  const auto here = std::ranges::find(teams, page.team.id, &ReviewTeam::id) - teams.begin();
+  const auto link = [&](std::ptrdiff_t to, const char* words, const char* key) -> std::string {
+    if (to < 0 || to >= std::ssize(teams)) return {};
+    return review_link(
+        review_address("submission", {{"student", teams[static_cast<std::size_t>(to)].id},
+                                      {"part", std::to_string(page.view.part)}}),
+        words, fmt::format("data-key=\"{}\"", key));
+  };
+  return "<nav class=\"neighbours\" aria-label=\"Other submissions\">" +
+         link(here - 1, "← previous", "[") + link(here + 1, "next →", "]") + "</nav>\n";
+}
+
+std::string header_html(const SubmissionPage& page) {
+  const StudentOutcome& lead = page.reviewed.lead(page.team);
+  std::string facts;
+  for (const std::size_t member : page.team.members) {
+    facts += (facts.empty() ? "" : " · ") +
+             escape_html(shorten(one_line(page.reviewed.results.students[member].student.key), 80));
+  }
+  if (!lead.submission.empty()) facts += " · " + escape_html(shorten(lead.submission, 120));
+  if (lead.received_at) facts += " · received " + utc_time(*lead.received_at);
+  std::string html = fmt::format(
+      "<header><h1><bdi>{}</bdi></h1><p class=\"facts\">{}</p><p>{}</p></header>\n",
+      escape_html(page.reviewed.names(page.team)), facts, state_labels(page.reviewed, page.team));
+  std::vector<std::string> problems;
+  for (const std::size_t member : page.team.members) {
+    const auto& theirs = page.reviewed.results.students[member].problems;
+    for (const std::string& problem : theirs) {
+      if (std::ranges::find(problems, problem) == problems.end()) problems.push_back(problem);
+    }
+  }
+  if (!problems.empty()) {
+    html +=
+        "<section class=\"problems\"><h2>Needs a look</h2>" + list_html(problems) + "</section>\n";
+  }
+  if (!lead.notes.empty()) {
+    html += "<details><summary>How the submission was read</summary>" + list_html(lead.notes) +
+            "</details>\n";
+  }
+  return html;
+}
+
+std::string part_html(const SubmissionPage& page) {
+  const StudentOutcome& lead = page.reviewed.lead(page.team);
+  const PartOutcome* outcome = outcome_of(lead, page.view.part);
+  if (outcome == nullptr) return {};
+  const PartSummary& summary = summary_of(page.reviewed.results, page.view.part);
+  std::string html =
+      fmt::format("<p class=\"score\">{}.</p>\n", escape_html(part_sentence(summary, *outcome)));
+  if (outcome->previous_total) {
+    html += fmt::format("<p class=\"note\">Graded again: it was {} points before.</p>\n",
+                        format_points(*outcome->previous_total));
+  }
+  if (!page.view.unread.empty()) html += alert_html(page.view.unread);
+  return html;
+}
+
+bool has_form(const SubmissionPage& page) {
+  for (const ReviewComment& comment : page.view.comments) {
+    if (page.is_unkept(fmt::format("comment {}", comment.id))) return true;
+  }
+  for (const PointsPlace& place : page.view.places) {
+    if (page.is_unkept("points " + place.item)) return true;
+  }
+  return page.is_unkept("new comment :0") ||
+         page.is_unkept(fmt::format("new comment {}:{}", page.focus.file, page.focus.line));
+}
+
+}  // namespace
+
+std::string homeless_html(const UnkeptForm& unkept, bool page_has_it) {
+  if (unkept.form.empty() || page_has_it) return {};
+  std::string words;
+  for (const char* field : {"points", "text", "reason", "comment"}) {
+    const std::string value = value_of(unkept.typed, field);
+    if (!value.empty()) words += text_html(value);
+  }
+  return alert_html(unkept.message + ". Nothing was written; this is what you wrote:") +
+         "<blockquote>" + words + "</blockquote>\n";
+}
+
+std::string log_html(const std::vector<ReviewLogEntry>& log) {
+  if (log.empty()) return "<p class=\"note\">Nothing was done yet.</p>\n";
+  std::string items;
+  for (const ReviewLogEntry& entry : log) {
+    std::string about = fmt::format("part {}, {}", entry.part, one_line(entry.subject));
+    for (const std::string& student : entry.students) about += ", " + one_line(student);
+    items += fmt::format("<li><b>{}</b> {} <span class=\"note\">{} · {}</span>",
+                         escape_html(one_line(entry.by)), escape_html(entry.what),
+                         utc_time(entry.at), escape_html(shorten(about, 200)));
+    if (!entry.before.empty()) items += "<del>" + escape_html(entry.before) + "</del>";
+    if (!entry.after.empty()) items += "<ins>" + escape_html(entry.after) + "</ins>";
+    items += "</li>\n";
+  }
+  return "<ol class=\"log\">" + items + "</ol>\n";
+}
+
+std::string submission_page(const ReviewedClass& reviewed, const ReviewTeam& team,
+                            const SubmissionView& view, const SubmissionFocus& focus,
+                            const UnkeptForm& unkept, const std::string& form_token) {
+  const SubmissionPage page{reviewed, team, view, focus, unkept, form_token};
+  return review_page(
+      reviewed.names(team),
+      neighbours_html(page) + homeless_html(unkept, has_form(page)) + header_html(page) +
+          tabs_html(page) + part_html(page) + points_section(page) + answers_section(page) +
+          comments_section(page) + evidence_section(page) + files_section(page) +
+          "<section><h2>What was done in the review</h2>" + log_html(view.log) + "</section>\n");
+}
+
+}  // namespace rooflab

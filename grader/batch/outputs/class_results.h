@@ -105,7 +105,7 @@ struct StudentOutcome {
   std::vector<PartOutcome> parts;     ///< in the order of ClassResults::parts
   std::vector<ManualPoints> manual;
   std::vector<FileComment> comments = {};  ///< by part, file and line
-  int slip_days = 0;  ///< spent so far, before this batch too
+  int slip_days = 0;                       ///< spent so far, before this batch too
 };
 
 /// Its maxima are the largest that anybody's recorded grading has, or the course's where nothing

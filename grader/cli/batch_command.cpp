@@ -208,10 +208,10 @@ void tell_summary(const BatchSummary& summary, const BatchOptions& options,
   if (summary.pending > 0) {
     const std::string table = quoted_word((folder / "free_text.csv").string());
     std::cout << fmt::format(
-        "{}, and the gradebooks leave out these totals: give points in {}, then\n  {} batch --out "
-        "{} --manual "
-        "{}\n",
-        waiting_words(summary.pending), table, typed_program(), quoted_word(options.out), table);
+        "{}, and the gradebooks leave out these totals: give points in a browser\n  {} review {}\n"
+        "or in {}, then\n  {} batch --out {} --manual {}\n",
+        waiting_words(summary.pending), typed_program(), quoted_word(options.out), table,
+        typed_program(), quoted_word(options.out), table);
   }
   std::cout << fmt::format("the class: {}\n", (folder / "class.html").string());
 }

@@ -300,6 +300,33 @@ TEST_F(ReviewTest, PartnersAreOneRowAndGetTheSamePointsAndComments) {
   EXPECT_EQ(query("SELECT count(*) FROM review_comment_students", 1).at(0), "2");
 }
 
+TEST_F(ReviewTest, HostileNamesAndFilesAreTextFromTheFolderToThePage) {
+  const std::string name = "\"><img src=x onerror=alert(1)>\u202E'\x1b";
+  hand_in(name, "</code></td></script><script>alert(1)</script>\n\x01\u202E\n");
+  hand_in(name, "why = \"\"\"</textarea><script>alert(2)</script>\"\"\"\n", "answers.toml");
+  grade();
+  const std::string list = get(*ada_, "", {{"q", "onerror"}}).body;
+  const std::string id = team_of_link(list);
+  ASSERT_EQ(id.size(), 20U);
+  const std::string page = get(*ada_, "submission", of(id)).body;
+  EXPECT_THAT(page, HasSubstr("&lt;script&gt;alert(1)&lt;/script&gt;"));
+  const ReviewFields question = with(of(id), {{"item", "why"}});
+  // A comment and points go to that student and no other, whatever the key is like.
+  post(*ada_, "points",
+       with(of(id), {{"item", "overall"},
+                     {"revisions", "0"},
+                     {"points", "1"},
+                     {"reason", "</textarea><b>well</b>"}}));
+  EXPECT_EQ(query("SELECT count(*) FROM manual_points", 1).at(0), "1");
+  for (const std::string& html :
+       {list, page, get(*ada_, "question", question).body, get(*ada_, "submission", of(id)).body,
+        get(*ada_, "history").body}) {
+    for (const char* harm : {"<img", "<script>", "<b>well", "\u202E", "\x1b", "\x01"}) {
+      EXPECT_THAT(html, Not(HasSubstr(harm)));
+    }
+  }
+}
+
 TEST_F(ReviewTest, SaysWhenABatchIsAtWorkAndLosesNothing) {
   grade();
   const BatchFolder held(out());

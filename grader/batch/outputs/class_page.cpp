@@ -126,8 +126,8 @@ std::vector<std::string> class_problems(const ClassResults& results) {
   const std::size_t pending = count_class(results).pending;
   if (pending > 0) {
     problems.push_back(waiting_words(pending) +
-                       ": give points in free_text.csv and import them with --manual; until then "
-                       "the gradebooks leave out these totals");
+                       ": give points by grader review, or in free_text.csv and import them with "
+                       "--manual; until then the gradebooks leave out these totals");
   }
   return problems;
 }

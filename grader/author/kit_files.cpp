@@ -121,7 +121,10 @@ class KitList {
     // Editors' settings are a student's own as soon as one is changed.
     add(root_ / "docs/kit/vscode/tasks.json", fs::path(kOriginals) / ".vscode/tasks.json");
     // So are notebooks, as soon as a cell has run.
-    add_folder("notebooks", ending({".ipynb"}), kOriginals);
+    for (const int part : parts_) {
+      const fs::path notebook = fmt::format("notebooks/part{}.ipynb", part);
+      if (fs::exists(root_ / notebook)) add(root_ / notebook, fs::path(kOriginals) / notebook);
+    }
     add_folder("python", [is_python = ending({".py", ".md", ".toml"})](const fs::path& file) {
       return is_python(file) && !has_folder(file, "tests");
     });

@@ -1,6 +1,7 @@
 #include "simgpu/checkers/kept_races.h"
 
 #include <array>
+#include <bit>
 #include <utility>
 
 #include "simgpu/checkers/memory_races.h"
@@ -31,8 +32,7 @@ class Runs {
     if (!open_ || !extends(use)) {
       runs_.push_back(use);
       open_ = true;
-      fits_ = kLaneUnits;
-      fitting_ = fits_.size();
+      fits_ = kAny;
     }
   }
   void end() { open_ = false; }
@@ -41,29 +41,24 @@ class Runs {
   bool extends(const Run& use) {
     Run& last = runs_.back();
     if (!of_one_run(last, use)) return false;
-    std::size_t fitting = 0;
-    std::array<std::uint8_t, kLaneUnits.size()> fits{};
-    for (std::size_t i = 0; i < fitting_; ++i) {
-      last.lane_units = fits_[i];
-      if (last.lane_of(use.first) == use.lane) fits[fitting++] = fits_[i];
+    std::uint32_t fits = 0;
+    for (std::size_t i = 0; i < kLaneUnits.size(); ++i) {
+      Run with = last;
+      with.lane_units = kLaneUnits[i];
+      if ((fits_ >> i & 1U) != 0 && with.lane_of(use.first) == use.lane) fits |= 1U << i;
     }
-    if (fitting == 0) {
-      last.lane_units = fits_[0];
-      return false;
-    }
+    if (fits == 0) return false;
     fits_ = fits;
-    fitting_ = fitting;
-    last.lane_units = fits_[0];
+    last.lane_units = kLaneUnits[static_cast<std::size_t>(std::countr_zero(fits))];
     ++last.count;
     return true;
   }
 
+  static constexpr std::uint32_t kAny = (1U << kLaneUnits.size()) - 1;
   std::vector<Run>& runs_;
   Slot slot_;
   bool open_ = false;
-  std::array<std::uint8_t, kLaneUnits.size()>
-      fits_{};  ///< units of each lane that the run may have
-  std::size_t fitting_ = 0;
+  std::uint32_t fits_ = 0;  ///< which of kLaneUnits the open run may have, a bit each
 };
 
 }  // namespace
@@ -104,7 +99,7 @@ void MemoryRaces::restore(const KeptRaces& kept) {
   const std::size_t parts = kept.unit_bytes / unit_bytes_;
   const std::uint32_t mask = unit_bytes_ == 4 ? ~0U : (1U << 8 * unit_bytes_) - 1;
   auto value = kept.values.begin();
-  for (const Run& run : kept.runs) {
+  for (const KeptRaces::Run& run : kept.runs) {
     for (std::size_t at = run.first; at < std::size_t{run.first} + run.count; ++at) {
       const Use use{run.time, {run.pc, run.warp, run.lane_of(at), run.kind, run.meets_atomics}};
       const std::uint32_t stored = run.slot == Slot::writer ? *value++ : 0;

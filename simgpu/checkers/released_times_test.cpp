@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+#include <memory>
+#include <vector>
+
 #include "simgpu/checkers/block_checkers.h"
 #include "simgpu/checkers/test_access.h"
 

@@ -97,8 +97,8 @@ class SideBySideRun {
       launch_.log_entries = kMostEntries / at_once;
       launch_.window_bytes = kMostWindowBytes / at_once;
     }
-    quiet_rounds_ = 0;
     Resident& resident = residents_.emplace_back();
+    quiet_rounds_ = 0;
     resident.runner = std::make_unique<BlockRunner>(launch_);
     begin(resident);
   }

@@ -143,6 +143,8 @@ struct Activity {
   std::vector<MemoryRecord> memory;
   std::vector<ApiRecord> calls;      ///< of the guest, in order
   std::uint64_t calls_left_out = 0;  ///< that came after these
+  /// Work on streams that may race with what came before more work than the device keeps in mind.
+  std::uint64_t work_unjudged = 0;
   std::vector<Finding> findings;
   std::vector<LineTable> line_tables;
   std::string printed;              ///< device printf, as far as it is kept

@@ -187,6 +187,9 @@ Diagnostic explain_work_elsewhere(const std::string& reason, const DiagnoseConte
 Diagnostic explain_detour(const std::string& reason, const DiagnoseContext& context);
 /// A call that makes more calls of the runtime than the device records, which are `most`.
 Diagnostic explain_unrecorded_calls(std::uint64_t most, const DiagnoseContext& context);
+/// A call that has more work under way on streams at a time than the device holds against what
+/// comes, and then work that nothing orders behind it.
+Diagnostic explain_unwatched_work(const DiagnoseContext& context);
 
 /// A timed case that is right, but not in each of its calls.
 enum class Repeat : std::uint8_t {

@@ -445,6 +445,17 @@ Diagnostic explain_unrecorded_calls(std::uint64_t most, const DiagnoseContext& c
   return story;
 }
 
+Diagnostic explain_unwatched_work(const DiagnoseContext& context) {
+  Diagnostic story = begin_story("RL0615", context);
+  story.message =
+      "the call has more work under way on its streams, without order between them, than can be "
+      "watched, so that nobody can say whether it is free of races";
+  story.help =
+      "order the streams with events, or let the host wait now and then; one launch can do the "
+      "work of many";
+  return story;
+}
+
 Diagnostic explain_not_applicable(const std::string& gpu, const std::string& peak,
                                   const DiagnoseContext& context) {
   Diagnostic story = begin_story("RL0612", context);

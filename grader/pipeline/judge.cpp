@@ -146,6 +146,9 @@ std::optional<Judgement> judge_end(const JudgedRun& run) {
     return Judgement{Verdict::runtime_error,
                      {explain_unrecorded_calls(simgpu::kMostRecords, run.context)}};
   }
+  if (outcome.activity.work_unjudged > 0) {
+    return Judgement{Verdict::runtime_error, {explain_unwatched_work(run.context)}};
+  }
   if (outcome.cuda_error.empty() && outcome.activity.error.empty()) return std::nullopt;
   RunOutcome named = outcome;
   if (named.cuda_error.empty()) named.cuda_error = outcome.activity.error;

@@ -219,6 +219,14 @@ TEST(Judge, TakesNoCallOfWhichTheDeviceHasNotRecordedAll) {
   EXPECT_EQ(judgement.diagnostics.at(0).code, Code("RL0615"));
 }
 
+TEST(Judge, TakesNoCallWhoseStreamsTheDeviceCouldNotWatch) {
+  RunOutcome outcome;
+  outcome.activity.work_unjudged = 1;
+  const Judgement judgement = judge_vast_outcome(outcome);
+  EXPECT_EQ(judgement.verdict, Verdict::runtime_error);
+  EXPECT_EQ(judgement.diagnostics.at(0).code, Code("RL0615"));
+}
+
 TEST(Judge, LetsALeakPassWithAWord) { expect_told({leak()}, Verdict::pass, "RL0309"); }
 
 }  // namespace

@@ -90,7 +90,7 @@ struct BlockCheckers::State {
   /// Strong accesses order warps, and race with plain ones alone; those that store do as atomics
   /// do.
   template <typename Races>
-  void check_races(Races& races_there, const WarpAccess& access,
+  void check_races(Races& races_there, const WarpAccess& access, MemorySpace space,
                    const std::optional<std::int64_t>& stride) {
     const bool is_strong = (access.order & kStrong) != 0;
     if (!is_strong && !facts_of(access.pc).meets_atomics) {
@@ -104,9 +104,7 @@ struct BlockCheckers::State {
       return;
     }
     if (writes(access.kind)) strong.kind = AccessKind::atomic;
-    if ((access.order & kOnMbarrier) == 0) {
-      order.strong_access(access.warp, reads(access.kind), writes(access.kind), access.order);
-    }
+    if ((access.order & kOnMbarrier) == 0) order.strong_access(access, space);
     races_there.access(strong, stride, order, findings);
   }
 
@@ -205,7 +203,7 @@ void BlockCheckers::shared(const WarpAccess& access) {
       },
       [&](std::uint64_t first, std::uint64_t bytes) { return state.shared.contains(first, bytes); },
       [&](std::uint64_t first, std::uint64_t bytes) { state.shared.add(first, bytes); });
-  state.check_races(state.races, access, stride);
+  state.check_races(state.races, access, MemorySpace::shared, stride);
 }
 
 void BlockCheckers::copy_done(const WarpAccess& access) {
@@ -232,7 +230,7 @@ void BlockCheckers::global(const WarpAccess& access) {
       [&](std::uint64_t first, std::uint64_t bytes) {
         state.memory.mark_initialized(first, bytes);
       });
-  state.check_races(state.global_races, access, stride);
+  state.check_races(state.global_races, access, MemorySpace::global, stride);
   if (!state.stale_loads) return;
   if (writes(access.kind)) {
     state.stale_loads->store(access);

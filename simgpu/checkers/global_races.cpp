@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <utility>
 
 namespace simgpu {
 
 void GlobalRaces::begin_block(std::uint64_t block, std::uint32_t warps) {
   block_ = block;
+  kept_.clear();
+  kept_bytes_ = 0;
   const std::size_t windows = std::bit_ceil(std::size_t{kWindowsPerWarp} * std::max(warps, 1U));
   if (ways_.size() != windows) {
     forget_all();
@@ -30,9 +33,12 @@ GlobalRaces::Window& GlobalRaces::window_of(std::uint64_t number, const WarpOrde
     way = std::min_element(first, first + kWays, [&](const Window& a, const Window& b) {
       return is_over(a) != is_over(b) ? is_over(a) : a.last_use < b.last_use;
     });
-    way->races.begin_stretch(block_, number * kWindowBytes, kWindowBytes, !is_over(*way));
+    const bool forgets = !is_over(*way);
+    if (forgets) keep(*way, order.interval());
+    way->races.begin_stretch(block_, number * kWindowBytes, kWindowBytes, forgets);
     way->number = number;
     way->block = block_;
+    if (!kept_.empty()) restore(*way, order);
   } else if (way->block != block_) {
     way->races.begin_stretch(block_, number * kWindowBytes, kWindowBytes, false);
     way->block = block_;
@@ -53,18 +59,45 @@ void GlobalRaces::access_within(std::uint64_t number, const WarpAccess& access,
     return;
   held_bytes_ += bytes - window.held_bytes;
   window.held_bytes = bytes;
-  if (held_bytes_ > most_bytes_) make_room_beside(window);
+  if (held_bytes() > most_bytes_) make_room_beside(window, order.interval());
+}
+
+/// The window has to make room.
+void GlobalRaces::keep(const Window& window, WarpOrder::Time interval) {
+  if (kept_since_ != interval) {
+    kept_.clear();
+    kept_bytes_ = 0;
+    kept_since_ = interval;
+  }
+  KeptRaces races = window.races.keep_since(interval);
+  if (races.runs.empty()) return;
+  kept_bytes_ += races.bytes();
+  kept_.insert_or_assign(window.number, std::move(races));
+  const std::size_t most = std::min(kMostKeptBytes, most_bytes_ / 2);
+  while (kept_bytes_ > most && !kept_.empty()) {
+    kept_bytes_ -= kept_.begin()->second.bytes();
+    kept_.erase(kept_.begin());
+  }
+}
+
+void GlobalRaces::restore(Window& window, const WarpOrder& order) {
+  const auto known = kept_.find(window.number);
+  if (known == kept_.end()) return;
+  if (kept_since_ == order.interval()) window.races.restore(known->second);
+  kept_bytes_ -= known->second.bytes();
+  kept_.erase(known);
 }
 
 /// Frees an eighth more than needed, so that the next windows come without a search.
-void GlobalRaces::make_room_beside(const Window& kept) {
+void GlobalRaces::make_room_beside(const Window& kept, WarpOrder::Time interval) {
   std::vector<Window*> used;
   for (Window& way : ways_) {
     if (way.held_bytes > 0 && &way != &kept) used.push_back(&way);
   }
   std::ranges::sort(used, {}, &Window::last_use);
   for (Window* way : used) {
-    if (held_bytes_ <= most_bytes_ - most_bytes_ / 8) return;
+    if (held_bytes() <= most_bytes_ - most_bytes_ / 8) return;
+    if (way->used_until >= interval) keep(*way, interval);
     held_bytes_ -= way->held_bytes;
     *way = Window();
   }

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <unordered_map>
 #include <vector>
 
 #include "simgpu/checkers/access.h"
@@ -14,10 +15,12 @@ namespace simgpu {
 
 /// Races in global memory between the threads of one block (RL0316). Memory is watched in windows,
 /// as many as the block's warps need at a time; what a block touched before its last barrier needs
-/// none. If a block touches more than that between two barriers, what it touched longest ago is
-/// forgotten, and races with it are missed; likewise when records would take more than
-/// `most_bytes`, for many blocks may be watched at a time. What is found depends on the block
-/// alone.
+/// none. If a block touches more than that between two barriers, what is known of the window that
+/// it touched longest ago is packed (KeptRaces), and unpacked when it is touched again; likewise
+/// when records would take more than `most_bytes`, for many blocks may be watched at a time. Packed
+/// windows beyond that are forgotten, and races with them are missed: with 64 MiB, those are
+/// hundreds of MiB that warps walk through, or a few that they touch at random, from barrier to
+/// barrier. What is found depends on the block alone.
 class GlobalRaces {
  public:
   explicit GlobalRaces(std::size_t most_bytes = ~std::size_t{0}) : most_bytes_(most_bytes) {}
@@ -25,10 +28,11 @@ class GlobalRaces {
   /// Times begin anew: everything is forgotten.
   void forget_all() {
     ways_.clear();
-    held_bytes_ = 0;
+    kept_.clear();
+    held_bytes_ = kept_bytes_ = 0;
   }
   /// Memory that the records take.
-  std::size_t held_bytes() const { return held_bytes_; }
+  std::size_t held_bytes() const { return held_bytes_ + kept_bytes_; }
   /// @param stride the lanes' distance, where it is known to be the same throughout
   void access(const WarpAccess& access, const std::optional<std::int64_t>& stride,
               const WarpOrder& order, FindingList& findings);
@@ -37,6 +41,7 @@ class GlobalRaces {
   static constexpr std::uint32_t kWindowBytes = 512;  ///< what a warp reads 16 bytes at a time
   static constexpr std::uint32_t kWays = 4;
   static constexpr std::uint32_t kWindowsPerWarp = 16;
+  static constexpr std::size_t kMostKeptBytes = std::size_t{64} << 20;
 
   struct Window {
     std::uint64_t number = ~std::uint64_t{0};  ///< address / kWindowBytes
@@ -50,12 +55,17 @@ class GlobalRaces {
   void access_within(std::uint64_t number, const WarpAccess& access,
                      const std::optional<std::int64_t>& stride, const WarpOrder& order,
                      FindingList& findings);
-  void make_room_beside(const Window& kept);
+  void make_room_beside(const Window& kept, WarpOrder::Time interval);
+  void keep(const Window& window, WarpOrder::Time interval);
+  void restore(Window& window, const WarpOrder& order);
 
   std::size_t most_bytes_;
   std::size_t held_bytes_ = 0;
   std::uint64_t block_ = 0;
   std::uint64_t uses_ = 0;
+  std::unordered_map<std::uint64_t, KeptRaces> kept_;  ///< by window, since the last barrier
+  WarpOrder::Time kept_since_ = 0;
+  std::size_t kept_bytes_ = 0;
   std::vector<Window> ways_;  ///< kWays of each set, one after the other
 };
 

@@ -33,7 +33,7 @@ class GlobalRacesTest : public testing::Test {
   FindingList findings_;
 };
 
-TEST_F(GlobalRacesTest, ForgetsWhatIsLongestAgoRatherThanTakeMoreMemory) {
+TEST_F(GlobalRacesTest, PacksWhatIsLongestAgoRatherThanTakeMoreMemory) {
   constexpr std::size_t kMost = 1 << 20, kPlaces = 400;
   GlobalRaces bounded(kMost);
   GlobalRaces unbounded;
@@ -44,9 +44,50 @@ TEST_F(GlobalRacesTest, ForgetsWhatIsLongestAgoRatherThanTakeMoreMemory) {
     EXPECT_LE(bounded.held_bytes(), kMost);
   }
   EXPECT_GT(unbounded.held_bytes(), 2 * kMost);
-  EXPECT_TRUE(races_with_load(unbounded, kPlaces / 2, 0));
-  EXPECT_TRUE(races_with_load(bounded, kPlaces - 1, 0)) << "the last ones are remembered";
-  EXPECT_FALSE(races_with_load(bounded, kPlaces / 2, 0));
+  for (GlobalRaces* races : {&bounded, &unbounded}) {
+    EXPECT_TRUE(races_with_load(*races, kPlaces - 1, 0));
+    EXPECT_TRUE(races_with_load(*races, kPlaces / 2, 0));
+    EXPECT_FALSE(races_with_load(*races, kPlaces / 2 + 1, (kPlaces / 2 + 1) % kWarpsOfLargeBlock))
+        << "by the warp that has stored there";
+  }
+}
+
+/// Many more windows than a block of one warp has, touched between an access and another warp's.
+TEST_F(GlobalRacesTest, RemembersAnAccessBehindAnyNumberOfOthers) {
+  constexpr std::uint64_t kFar = 20'000;
+  for (const bool stores_first : {true, false}) {
+    for (const bool passes_barrier : {false, true}) {
+      GlobalRaces races;
+      races.begin_block(0, 1);
+      if (stores_first) {
+        store(races, 7, 3);
+      } else {
+        EXPECT_FALSE(races_with_load(races, 7, 3));
+      }
+      for (std::uint64_t place = 100; place < kFar; ++place) {
+        EXPECT_FALSE(races_with_load(races, place, 3));
+      }
+      if (passes_barrier) order_.block_barrier();
+      FindingList found;
+      const AccessKind kind = stores_first ? AccessKind::load : AccessKind::store;
+      TestAccess access(kind, 1, [&](auto lane) { return 7 * kApart + lane; });
+      races.access(access.by(4, 2).get(), 1, order_, found);
+      EXPECT_EQ(found.take().empty(), passes_barrier) << stores_first;
+    }
+  }
+}
+
+TEST_F(GlobalRacesTest, HoldsLittleOfWhatWarpsWalkThrough) {
+  GlobalRaces races;
+  races.begin_block(0, 1);
+  const std::size_t windows = 1000;
+  std::size_t before = 0;
+  for (std::uint64_t place = 0; place < 2 * windows; ++place) {
+    TestAccess access(AccessKind::load, 16, [&](auto lane) { return place * 512 + 16 * lane; });
+    races.access(access.by(0, 2).get(), 16, order_, findings_);
+    if (place == windows) before = races.held_bytes();
+  }
+  EXPECT_LT(races.held_bytes() - before, windows * 150);
 }
 
 TEST_F(GlobalRacesTest, WatchesOneWindowHoweverLittleMemoryThereIs) {

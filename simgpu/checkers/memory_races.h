@@ -6,6 +6,7 @@
 
 #include "simgpu/checkers/access.h"
 #include "simgpu/checkers/findings.h"
+#include "simgpu/checkers/kept_races.h"
 #include "simgpu/checkers/warp_order.h"
 
 namespace simgpu {
@@ -38,6 +39,10 @@ class MemoryRaces {
   /// @param stride the lanes' distance, where it is known to be the same throughout
   void access(const WarpAccess& access, const std::optional<std::int64_t>& stride,
               const WarpOrder& order, FindingList& findings);
+  /// What is known of accesses since `interval`, of a stretch that has to make room for another.
+  KeptRaces keep_since(WarpOrder::Time interval) const;
+  /// The stretch, of which nothing is known yet, is one again of which `kept` is known.
+  void restore(const KeptRaces& kept);
   /// Memory that the records take.
   std::size_t record_bytes() const {
     return write_time_.size() * kRecordBytes + updates_.size() * kUpdateBytes;
@@ -71,6 +76,7 @@ class MemoryRaces {
     Use first, second;
   };
 
+  void restore_use(KeptRaces::Slot slot, std::size_t unit, const Use& use, std::uint32_t value);
   void resize(std::uint32_t bytes);
   void refine(std::uint32_t unit_bytes);
   /// Neighbouring units that all lanes of a warp touch together, all of them the same or each its

@@ -1,26 +1,48 @@
 #include "simgpu/checkers/warp_order.h"
 
+#include <bit>
+#include <memory>
+#include <utility>
+
 namespace simgpu {
 namespace {
 
-/// The later one of each warp's times.
 void merge(std::vector<WarpOrder::Time>& times, const std::vector<WarpOrder::Time>& others) {
-  if (times.size() < others.size()) times.resize(others.size(), 0);
-  for (std::size_t i = 0; i < others.size(); ++i) times[i] = std::max(times[i], others[i]);
+  ReleasedTimes::merge(times, others);
+}
+
+ReleasedTimes::Times share(std::vector<WarpOrder::Time> times) {
+  return std::make_shared<const std::vector<WarpOrder::Time>>(std::move(times));
+}
+
+/// Calls visit(place) for each word that the lanes touch, the same one once for lanes in a row.
+template <class Visit>
+void each_place(const WarpAccess& access, MemorySpace space, Visit visit) {
+  constexpr std::uint64_t kWord = 4, kOfShared = std::uint64_t{1} << 63;
+  const std::uint64_t of_space = space == MemorySpace::shared ? kOfShared : 0;
+  std::uint64_t last = ~std::uint64_t{0};
+  for (std::uint32_t lanes = access.mask; lanes != 0; lanes &= lanes - 1) {
+    const std::uint64_t address = (*access.address)[std::countr_zero(lanes)];
+    if (address == last) continue;
+    last = address;
+    for (std::uint64_t at = address / kWord; at <= (address + access.bytes - 1) / kWord; ++at) {
+      visit(at | of_space);
+    }
+  }
 }
 
 }  // namespace
 
 void WarpOrder::block_barrier() {
   interval_ = ++now_;
-  published_.clear();
+  released_.clear();
   mbarriers_.clear();
   for (std::vector<Time>& times : arrived_) times.clear();
   for (Warp& warp : warps_) {
     warp.time = warp.synced = interval_;
     warp.seen.clear();
-    warp.fenced.clear();
-    warp.observed = false;
+    warp.fenced = nullptr;
+    warp.observed.clear();
     warp.lanes.reset();
   }
 }
@@ -108,24 +130,30 @@ void WarpOrder::wait_for_phase(std::uint16_t warp, std::uint32_t place) {
   }
 }
 
-void WarpOrder::strong_access(std::uint16_t index, bool reads, bool writes, std::uint8_t order) {
-  if (reads && (order & kAcquires) != 0) {
-    acquire(index, published_);
-  } else if (reads) {
-    warps_[index].observed = true;
+void WarpOrder::strong_access(const WarpAccess& access, MemorySpace space) {
+  if (reads(access.kind) && !released_.empty()) {
+    std::vector<Time> found;
+    each_place(access, space, [&](std::uint64_t place) { released_.add_to(found, place); });
+    if ((access.order & kAcquires) != 0) {
+      acquire(access.warp, found);
+    } else {
+      merge(warps_[access.warp].observed, found);
+    }
   }
-  if (!writes) return;
-  if ((order & kReleases) != 0) {
-    merge(published_, known_to(index));
-  } else if (!warps_[index].fenced.empty()) {
-    merge(published_, warps_[index].fenced);
+  if (!writes(access.kind)) return;
+  ReleasedTimes::Times times = warps_[access.warp].fenced;
+  if ((access.order & kReleases) != 0) times = share(known_to(access.warp));
+  if (access.kind == AccessKind::store) {
+    each_place(access, space, [&](std::uint64_t place) { released_.set(place, times); });
+  } else if (times != nullptr) {
+    each_place(access, space, [&](std::uint64_t place) { released_.merge(place, times); });
   }
 }
 
 void WarpOrder::fence(std::uint16_t index) {
-  if (warps_[index].observed) acquire(index, published_);
-  warps_[index].observed = false;
-  warps_[index].fenced = known_to(index);
+  acquire(index, warps_[index].observed);
+  warps_[index].observed.clear();
+  warps_[index].fenced = share(known_to(index));
 }
 
 }  // namespace simgpu

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "simgpu/checkers/access.h"
+#include "simgpu/checkers/access_listener.h"
+#include "simgpu/checkers/released_times.h"
 
 namespace simgpu {
 
@@ -16,7 +18,7 @@ namespace simgpu {
 /// it is ordered before another warp's access if that warp has synchronised with it since.
 class WarpOrder {
  public:
-  using Time = std::uint32_t;
+  using Time = ReleasedTimes::Time;
 
   /// Times grow from block to block; when they are used up, everything recorded must be forgotten.
   bool used_up() const { return now_ > 0xf000'0000U; }
@@ -40,10 +42,10 @@ class WarpOrder {
   void arrive(std::uint16_t warp, std::uint32_t barrier);
   void warp_barrier(std::uint16_t index, std::uint32_t mask);
 
-  /// A strong access by `warp`: what it releases (itself, or by a fence before it) is ordered
-  /// before what others do once they have acquired. Which place both accessed does not matter here:
-  /// the order is more than PTX promises, so that no program that is right is reported.
-  void strong_access(std::uint16_t warp, bool reads, bool writes, std::uint8_t order);
+  /// A strong access: what its warp releases by it (itself, or by a fence before it) is ordered
+  /// before what others do that acquire what they find at the same place. A store takes the place
+  /// of what was released there; atomics add to it.
+  void strong_access(const WarpAccess& access, MemorySpace space);
   void fence(std::uint16_t warp);
 
   /// mbarriers, each by its place in shared memory: what those did who have arrived when a phase
@@ -69,9 +71,10 @@ class WarpOrder {
     Time time = 0;
     Time synced = 0;         ///< all lanes are ordered up to here
     std::vector<Time> seen;  ///< by partial barriers: up to when of each other warp
-    /// What was ordered before its last fence: up to when of each warp; empty without a fence.
-    std::vector<Time> fenced;
-    bool observed = false;  ///< it has read by a strong access since its last fence
+    /// What was ordered before its last fence: up to when of each warp; nullptr without a fence.
+    ReleasedTimes::Times fenced;
+    /// What was released at places that it has read since its last fence.
+    std::vector<Time> observed;
     std::unique_ptr<Lanes>
         lanes;  ///< by warp barriers of some lanes: up to when of each other lane
   };
@@ -89,7 +92,7 @@ class WarpOrder {
   Time interval_ = 0;
   std::vector<Warp> warps_;
   std::array<std::vector<Time>, 16> arrived_;  ///< by barrier: up to when of each warp
-  std::vector<Time> published_;  ///< up to when of each warp is ordered for who acquires
+  ReleasedTimes released_;
   std::map<std::uint32_t, Phases> mbarriers_;
 };
 

@@ -54,6 +54,8 @@ class ActivityLog {
   void count_given(std::uint64_t bytes) {
     if (has_left_) activity_.given_bytes += bytes;
   }
+  /// So much work more may race with what is no longer kept in mind.
+  void count_unjudged(std::uint64_t work) { activity_.work_unjudged += work; }
   void count_call(const std::string& function) { ++activity_.api_calls[function]; }
 
   void guest_connects() { activity_.guest_connected = true; }

@@ -124,9 +124,9 @@ void members(auto& archive, Like<ApiRecord> auto& v) {
 void members(auto& archive, Like<FailedCall> auto& v) { archive(v.function, v.error, v.where); }
 
 void members(auto& archive, Like<Activity> auto& v) {
-  archive(v.kernels, v.memory, v.calls, v.calls_left_out, v.findings, v.line_tables, v.printed,
-          v.printed_bytes, v.given_bytes, v.elapsed_us, v.allocated, v.peak_allocated, v.api_calls,
-          v.guest_connected, v.error, v.failed_call);
+  archive(v.kernels, v.memory, v.calls, v.calls_left_out, v.work_unjudged, v.findings,
+          v.line_tables, v.printed, v.printed_bytes, v.given_bytes, v.elapsed_us, v.allocated,
+          v.peak_allocated, v.api_calls, v.guest_connected, v.error, v.failed_call);
 }
 
 }  // namespace simgpu

@@ -130,6 +130,67 @@ TEST(StreamRacesTest, ACopyRacesWithTheWordsThatALaunchTouched) {
   }
 }
 
+/// Fills on one stream, each of a place of its own or all of the same, and then a copy of what an
+/// earlier kernel on another stream has stored.
+class ManyPiecesTest : public StreamOrderTest {
+ protected:
+  static constexpr std::uint64_t kFill = 4;
+
+  std::size_t races_of(std::uint64_t stream, std::uint64_t begin, std::uint64_t end, bool writes) {
+    const std::uint64_t at = base_ + begin;
+    return races_
+        .add({.stamp = issue(stream), .name = "work", .ranges = {{at, base_ + end, writes}}},
+             order_, memory_)
+        .size();
+  }
+  void fill(std::size_t times, bool one_place) {
+    for (std::size_t i = 0; i < times; ++i) {
+      const std::uint64_t at = kResult + (one_place ? 0 : i * kFill);
+      EXPECT_EQ(races_of(kOther, at, at + kFill, true), 0U);
+    }
+  }
+  static constexpr std::uint64_t kResult = 1000;
+  StreamRaces races_;
+
+ private:
+  DeviceMemory memory_{1 << 20};
+  std::uint64_t base_ = memory_.allocate(1 << 16, "a").value();
+};
+
+TEST_F(ManyPiecesTest, WorkIsRememberedBehindAnyNumberOfFillsOfOnePlace) {
+  races_of(kOne, 0, kResult, true);
+  fill(5 * StreamRaces::kMostWork, true);
+  EXPECT_EQ(races_of(kOther, 0, kResult, false), 1U);
+  EXPECT_EQ(races_.unjudged(), 0U);
+}
+
+TEST_F(ManyPiecesTest, WhatMayRaceWithForgottenWorkIsCounted) {
+  races_of(kOne, 0, kResult, true);
+  fill(2 * StreamRaces::kMostWork, false);
+  EXPECT_GT(races_.unjudged(), 0U);
+}
+
+TEST_F(ManyPiecesTest, WorkBehindWhatIsForgottenIsNotInDoubt) {
+  fill(2 * StreamRaces::kMostWork, false);
+  EXPECT_EQ(races_.unjudged(), 0U) << "on the same stream";
+  order_.record(kEvent, kOther, {});
+  order_.wait(kOne, kEvent);
+  races_of(kOne, 0, kResult, true);
+  EXPECT_EQ(races_.unjudged(), 0U) << "behind an event";
+  order_.host_waits_for_all();
+  races_.drop_done(order_);
+  races_of(kOne + kOther, 0, kResult, true);
+  EXPECT_EQ(races_.unjudged(), 0U) << "the host has waited";
+}
+
+TEST_F(ManyPiecesTest, RepeatedWorkStaysAsWhatTheStreamDidLast) {
+  fill(1, true);
+  order_.record(kEvent, kOther, {});
+  order_.wait(kOne, kEvent);
+  fill(5 * StreamRaces::kMostWork, true);
+  EXPECT_GE(races_of(kOne, kResult, kResult + kFill, false), 1U) << "the event is of the first";
+}
+
 TEST(StreamRacesTest, NodesOfAGraphAreOrderedByPathsOfEdgesAlone) {
   DeviceMemory memory(1 << 20);
   const std::uint64_t base = memory.allocate(4096, "a").value();

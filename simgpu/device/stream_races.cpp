@@ -12,7 +12,6 @@
 namespace simgpu {
 namespace {
 
-constexpr std::size_t kMostWork = 256;
 constexpr std::size_t kMostSectors = std::size_t{4} << 20;
 constexpr const char* kDefaultStream = "the default stream";
 
@@ -36,6 +35,24 @@ std::uint64_t number_of(std::uint64_t address) { return (address - kDeviceBase) 
 /// Bytes of a sector that both touch and one of them writes.
 std::uint32_t shared_bytes(const TouchedSector& a, const TouchedSector& b) {
   return (a.written & (b.read | b.written)) | (a.read & b.written);
+}
+
+/// Whether who does not race with work that touches `by` does not race with what touches `sector`.
+bool covers(const TouchedSector& by, const TouchedSector& sector) {
+  const auto within = [](std::uint32_t bytes, std::uint32_t others) {
+    return (bytes & ~others) == 0;
+  };
+  return by.sector == sector.sector && within(sector.written, by.written) &&
+         within(sector.read, by.read | by.written) && within(sector.changed, by.changed);
+}
+
+/// Whether later work of the same stream makes it needless to remember `work`: nothing that comes
+/// is behind the later one and not behind this.
+bool stands_for(const StreamRaces::Work& later, const StreamRaces::Work& work) {
+  return later.stamp.stream == work.stamp.stream && later.kernel == work.kernel &&
+         later.node.launch == 0 && work.node.launch == 0 && !later.of_caller && !work.of_caller &&
+         later.draws == work.draws && std::ranges::equal(later.sectors, work.sectors, covers) &&
+         later.ranges == work.ranges;
 }
 
 /// Calls pair(a, b) for sectors that both have touched, until it returns true.
@@ -220,6 +237,8 @@ bool StreamRaces::is_before(const StreamOrder::Stamp& earlier, const Node& earli
 std::vector<Finding> StreamRaces::add(Work work, const StreamOrder& order,
                                       const DeviceMemory& memory, Against against) {
   std::vector<Finding> findings;
+  const bool is_held_against_all = against == Against::all || work.of_caller;
+  if (is_held_against_all && forgotten_.may_race(work, order)) ++unjudged_;
   for (const Work& earlier : outstanding_) {
     const bool has_callers = earlier.of_caller || work.of_caller;
     if (against == Against::callers && !has_callers) continue;
@@ -234,15 +253,60 @@ std::vector<Finding> StreamRaces::add(Work work, const StreamOrder& order,
   if (work.frees) return findings;
   kept_sectors_ += extent(work);
   outstanding_.push_back(std::move(work));
-  while (outstanding_.size() > kMostWork || kept_sectors_ > kMostSectors) {
-    // The caller's stays: it is the first, and all that the function does is held against it.
-    const auto oldest =
-        std::ranges::find_if(outstanding_, [](const Work& kept) { return !kept.of_caller; });
-    if (oldest == outstanding_.end()) break;
-    kept_sectors_ -= extent(*oldest);
-    outstanding_.erase(oldest);
-  }
+  const auto fits = [this](std::size_t part, std::size_t of) {
+    return outstanding_.size() <= kMostWork / of * part &&
+           kept_sectors_ <= kMostSectors / of * part;
+  };
+  if (fits(1, 1)) return findings;
+  drop_repeated();
+  while (!fits(3, 4) && forget_oldest()) continue;
   return findings;
+}
+
+/// Whether this may race with what is forgotten.
+bool StreamRaces::Forgotten::may_race(const Work& work, const StreamOrder& order) const {
+  const bool within_graph = work.node.launch != 0 && work.node.launch == graph_launch;
+  if (within_graph && std::ranges::any_of(nodes, [&](std::uint32_t node) {
+        return !work.node.order->is_before(node, work.node.node);
+      })) {
+    return true;
+  }
+  return std::ranges::any_of(latest, [&](const auto& one) {
+    return !order.is_before({one.first, one.second}, work.stamp.stream);
+  });
+}
+
+void StreamRaces::Forgotten::add(const Work& work) {
+  std::uint64_t& number = latest[work.stamp.stream];
+  number = std::max(number, work.stamp.number);
+  if (work.node.launch == 0) return;
+  if (work.node.launch != graph_launch) nodes.clear();
+  graph_launch = work.node.launch;
+  nodes.push_back(work.node.node);
+}
+
+/// Of work that is done over and over, the last is enough.
+void StreamRaces::drop_repeated() {
+  std::deque<Work> kept;
+  for (auto work = outstanding_.rbegin(); work != outstanding_.rend(); ++work) {
+    if (std::ranges::any_of(kept, [&](const Work& later) { return stands_for(later, *work); })) {
+      kept_sectors_ -= extent(*work);
+    } else {
+      kept.push_front(std::move(*work));
+    }
+  }
+  outstanding_ = std::move(kept);
+}
+
+/// The caller's stays: it is the first, and all that the function does is held against it.
+bool StreamRaces::forget_oldest() {
+  const auto oldest =
+      std::ranges::find_if(outstanding_, [](const Work& kept) { return !kept.of_caller; });
+  if (oldest == outstanding_.end()) return false;
+  kept_sectors_ -= extent(*oldest);
+  forgotten_.add(*oldest);
+  outstanding_.erase(oldest);
+  return true;
 }
 
 void StreamRaces::drop_done(const StreamOrder& order) {
@@ -250,6 +314,9 @@ void StreamRaces::drop_done(const StreamOrder& order) {
     if (!order.is_done(work.stamp)) return false;
     kept_sectors_ -= extent(work);
     return true;
+  });
+  std::erase_if(forgotten_.latest, [&](const auto& one) {
+    return order.is_done({one.first, one.second});
   });
 }
 

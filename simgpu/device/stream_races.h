@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -19,14 +20,20 @@ std::string stream_in_words(std::uint64_t stream_number);
 
 /// Finds work on two streams (RL0315), or nodes of one graph (RL0317), that touch the same memory
 /// without order, some of it by writing; and work that is not ordered with the stream of whoever
-/// calls the program's function (RL0325). What it keeps is bounded: of very much work that nothing
-/// waits for, the oldest is forgotten, and races with it are missed.
+/// calls the program's function (RL0325). What it keeps is bounded: of work that a stream repeats,
+/// the last is enough, and of very much other work that the host does not wait for the places of
+/// the oldest are forgotten. What comes and is not ordered behind that is counted: whether it
+/// races, nobody can say.
 class StreamRaces {
  public:
+  /// Pieces of work that are kept in mind.
+  static constexpr std::size_t kMostWork = 1024;
+
   /// Bytes [begin, end) that a copy or a fill touches.
   struct Range {
     std::uint64_t begin = 0, end = 0;
     bool writes = false;
+    bool operator==(const Range&) const = default;
   };
   /// A node of one launch of a graph.
   struct Node {
@@ -70,6 +77,8 @@ class StreamRaces {
   /// Nodes of one launch are ordered by edges alone, though they run on one stream.
   static bool is_before(const StreamOrder::Stamp& earlier, const Node& earlier_node,
                         std::uint64_t stream, const Node& node, const StreamOrder& order);
+  /// Work that nothing orders behind what was forgotten.
+  std::uint64_t unjudged() const { return unjudged_; }
   /// The host has waited.
   void drop_done(const StreamOrder& order);
   void forget_all() { *this = {}; }
@@ -86,8 +95,22 @@ class StreamRaces {
   static Finding off_the_callers_stream(const Work& earlier, const Work& later,
                                         const Conflict& conflict, const DeviceMemory& memory);
 
+  /// Work of which the places are no longer known.
+  struct Forgotten {
+    std::map<std::uint64_t, std::uint64_t> latest;  ///< by stream: the number of the last
+    std::uint64_t graph_launch = 0;                 ///< the last of which nodes are forgotten
+    std::vector<std::uint32_t> nodes;               ///< these
+
+    bool may_race(const Work& work, const StreamOrder& order) const;
+    void add(const Work& work);
+  };
+  void drop_repeated();
+  bool forget_oldest();
+
   std::deque<Work> outstanding_;
   std::size_t kept_sectors_ = 0;
+  Forgotten forgotten_;
+  std::uint64_t unjudged_ = 0;
 };
 
 }  // namespace simgpu

@@ -75,11 +75,13 @@ void Streams::note_work(StreamRaces::Work work) {
   if (!work.of_caller) work.called_from = log_.caller();
   work.stream_number = timeline_.stream_number(work.stamp.stream);
   const auto against = watches_all() ? StreamRaces::Against::all : StreamRaces::Against::callers;
+  const std::uint64_t unjudged = stream_races_.unjudged();
   for (Finding& race : stream_races_.add(std::move(work), timeline_.order(), memory_, against)) {
     name_calls(race);
     if (!race.kernel.empty()) race.kernel = modules_.shown_name(race.kernel);
     log_.add(std::move(race));
   }
+  log_.count_unjudged(stream_races_.unjudged() - unjudged);
 }
 
 void Streams::note_callers_work(const std::vector<ByteRange>& ranges, bool alone) {

@@ -80,12 +80,12 @@ ADD:
 const std::string kUnlessLast = "  setp.ne.u32 %p1, %r2, 5;\n  @%p1 ret;\n";
 
 std::uint32_t result_of(const std::string& kernel, std::uint32_t warps, std::uint32_t blocks,
-                        bool backwards) {
+                        bool backwards, bool checkers = false) {
   Device device(kernel);
   Launch launch;
   launch.grid = {blocks, 1, 1};
   launch.block = {warps * 32, 1, 1};
-  launch.checkers = false;
+  launch.checkers = checkers;
   launch.backwards = backwards;
   const std::uint64_t words = device.put(std::vector<std::uint32_t>(64));
   const std::uint64_t result = device.put(std::vector<std::uint32_t>(1));
@@ -118,6 +118,24 @@ TEST(Backwards, ALoadThatEndsAWarpsTurnIsNoBarrier) {
   expect_other(sum_of_warps("  add.u32 %r9, %r11, 0;\n" + accesses), kFourWarps, 1, kFourWarps);
 }
 
+/// A loop that looks at a word again and again, whatever it finds there.
+std::string delay(const std::string& look) {
+  return "  mov.u32 %r12, 0;\nDELAY:\n" + look + R"(
+  add.u32 %r12, %r12, 1;
+  setp.lt.u32 %p6, %r12, 3000;
+  @%p6 bra DELAY;
+)";
+}
+
+TEST(Backwards, ALoopThatCountsItsLooksWaitsForNobody) {
+  for (const char* const look :
+       {"  ld.relaxed.cta.shared.u32 %r9, [%r6];\n", "  ld.volatile.global.u32 %r9, [%rd1];\n",
+        "  atom.global.add.u32 %r9, [%rd1+128], 0;\n"}) {
+    SCOPED_TRACE(look);
+    expect_other(sum_of_warps(delay(look)), kFourWarps, 1, kFourWarps);
+  }
+}
+
 TEST(Backwards, ABarrierIsWhatItWas) {
   expect_same(sum_of_warps("  bar.sync 0;\n"), kFourWarps, 1, kFourWarps);
 }
@@ -126,6 +144,20 @@ TEST(Backwards, TheLastBlockFindsNothingWhereItWaitsForNobody) {
   expect_other(sum_of_blocks("  st.volatile.global.u32 [%rd2], %r11;\n", kUnlessLast,
                              "ld.volatile.global.u32"),
                1, kSixBlocks, kSixBlocks);
+}
+
+/// Without checkers, as launches are timed, such blocks begin together.
+TEST(Backwards, TheFirstBlockFindsNothingOfThoseThatHaveNotBegunHoweverOftenItLooks) {
+  const std::string unless_first = "  setp.ne.u32 %p1, %r2, 0;\n  @%p1 ret;\n";
+  const std::string own = "  ld.volatile.global.u32 %r9, [%rd2];\n";
+  const std::string two =
+      "  and.b32 %r13, %r12, 1;\n  mul.wide.u32 %rd3, %r13, 4;\n"
+      "  add.u64 %rd3, %rd2, %rd3;\n  ld.volatile.global.u32 %r9, [%rd3];\n";
+  for (const std::string& look : {own, two}) {
+    const std::string kernel = sum_of_blocks("  st.volatile.global.u32 [%rd2], %r11;\n",
+                                             unless_first + delay(look), "ld.volatile.global.u32");
+    EXPECT_EQ(result_of(kernel, 1, kSixBlocks, false, true), 1U);
+  }
 }
 
 TEST(Backwards, WhoeverIsLastByACounterFindsEverything) {

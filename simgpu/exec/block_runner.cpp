@@ -10,6 +10,8 @@ namespace {
 
 /// Instructions after which it is worth looking whether a block goes round in circles.
 constexpr std::uint64_t kLongSpin = std::uint64_t{1} << 20;
+/// Of registers and local memory, that are compared after each turn.
+constexpr std::size_t kMostComparedBytes = std::size_t{4} << 20;
 
 }  // namespace
 
@@ -61,6 +63,7 @@ void BlockRunner::start(std::uint64_t block, std::uint64_t at) {
   if (launch_.observer != nullptr) launch_.observer->begin_block(block);
   lanes_.begin_block();
   spin_detector_.begin_block();
+  quiet_polls_.begin_block();
   polling_rounds_ = 0;
 }
 
@@ -92,20 +95,36 @@ void BlockRunner::begin(Warp& warp) {
 void BlockRunner::run(std::uint64_t block) {
   start(block);
   while (round()) {
-    if (!stuck_ && !spins(block_.changes.of_global(), kLongSpin)) continue;
-    if (!let_waiting_lanes_go(false)) report_waiting();
+    const std::uint64_t changes = block_.changes.of_global();
+    const bool is_endless = stuck_ ? repeats(changes) : spins(changes, kLongSpin);
+    if (is_endless && !let_waiting_lanes_go(false)) report_waiting();
   }
 }
 
 void BlockRunner::run_warp(Warp& warp) {
   constexpr int kMostTurns = 4096;
-  for (int turns = launch_.backwards ? kMostTurns : 1; turns > 0; --turns) {
+  constexpr std::uint64_t kMostLooking = std::uint64_t{1} << 20;  ///< instructions of short turns
+  const std::uint64_t begin = warp.clock;
+  vain_looks_.begin_block();
+  for (int turns = 1;; ++turns) {
     const std::uint64_t before = warp.clock;
     warp.sleeps_on = nullptr;
     lanes_.give_turn(warp);
     block_.budget.add_instructions(warp.clock - before, warp);
-    if (warp.state != WarpState::ready || LaneScheduler::looks_in_vain(warp)) return;
+    if (!launch_.backwards || warp.state != WarpState::ready || waits(warp)) return;
+    if (turns >= kMostTurns && warp.clock - begin >= kMostLooking) return;
   }
+}
+
+/// Whether a turn more would find the warp as it is: it looks for what is not there, and has come
+/// round to a state that it was in before. One that only counts its looks goes on some day, whoever
+/// stores where it looks.
+bool BlockRunner::waits(const Warp& warp) {
+  if (!LaneScheduler::looks_in_vain(warp)) return false;
+  if (block_.memory.bytes_of_threads() > kMostComparedBytes) return true;
+  SpinDetector::View seen = view({&warp, 1}, block_.changes.effects());
+  seen.shared = {};  // effects() are of shared memory, too
+  return vain_looks_.spins(seen);
 }
 
 bool BlockRunner::round() {
@@ -131,7 +150,9 @@ bool BlockRunner::round() {
   }
   if (at_barrier && block_.barriers.let_go(warps_)) ran = progress = true;
   if (!ran && at_barrier) block_.failures.report_deadlock(warps_);
+  const bool was_stuck = stuck_;
   stuck_ = ran && !progress;
+  if (stuck_ && !was_stuck) spin_detector_.begin_block();
   polling_rounds_ = ran && polls ? polling_rounds_ + 1 : 0;
   if (tries && lanes_.all_try_in_vain(warps_)) [[unlikely]]
     let_waiting_lanes_go(true);
@@ -148,18 +169,34 @@ bool BlockRunner::let_waiting_lanes_go(bool only_useful) {
 /// A kernel that looks at the clock sees something new each time; one that shares memory with the
 /// host may.
 bool BlockRunner::spins(std::uint64_t changes, std::uint64_t least_instructions) {
-  constexpr std::size_t kMostBytes = std::size_t{4} << 20;
   if (block_.budget.instructions_of_block() < least_instructions) return false;
   if (launch_.kernel.info.reads_clock || launch_.memory.shares_memory()) return false;
+  if (block_.memory.bytes_of_threads() > kMostComparedBytes) return false;
+  return spin_detector_.spins(view(warps_, changes));
+}
+
+/// Nobody has looked at the clock since all wait, or they would not seem to.
+bool BlockRunner::repeats(std::uint64_t changes) {
+  constexpr std::size_t kMostBytes = std::size_t{64} << 20;
   if (block_.memory.bytes_of_threads() > kMostBytes) return false;
-  const SpinDetector::View view{.warps = warps_,
-                                .register_bytes = launch_.kernel.register_bytes,
-                                .control = launch_.kernel.control,
-                                .shared = block_.memory.all_shared(),
-                                .local = block_.memory.all_local(),
-                                .frames = block_.memory.all_frames(),
-                                .changes = changes};
-  return spin_detector_.spins(view);
+  for (Warp& warp : warps_) warp.sleeps_on = nullptr;
+  return spin_detector_.spins(view(warps_, changes));
+}
+
+bool BlockRunner::polls_in_circles(std::uint64_t new_values) {
+  if (polling_rounds_ == 0) quiet_polls_.begin_block();
+  if (block_.memory.bytes_of_threads() > kMostComparedBytes) return true;
+  return polling_rounds_ != 0 && quiet_polls_.spins(view(warps_, new_values));
+}
+
+SpinDetector::View BlockRunner::view(std::span<const Warp> warps, std::uint64_t changes) const {
+  return {.warps = warps,
+          .register_bytes = launch_.kernel.register_bytes,
+          .control = launch_.kernel.control,
+          .shared = block_.memory.all_shared(),
+          .local = block_.memory.all_local(),
+          .frames = block_.memory.all_frames(),
+          .changes = changes};
 }
 
 void BlockRunner::report_waiting() const {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -40,9 +41,19 @@ class BlockRunner {
   /// @param changes a number that is another one after each change of global memory
   /// @param least_instructions that the block has executed
   bool spins(std::uint64_t changes, std::uint64_t least_instructions);
+  /// Whether the block, all of whose warps seem to wait, has come round to a state that it has been
+  /// in since they do: it is proven that it will not get out of it by itself. A loop that counts
+  /// its looks comes to an end. To be asked after every round, which then goes to waiting warps
+  /// too.
+  /// @param changes as for spins()
+  bool repeats(std::uint64_t changes);
   /// Rounds in a row in which all that could run ended its turn in a load that may wait for others,
   /// or in a failed wait.
   std::uint64_t polling_rounds() const { return polling_rounds_; }
+  /// Whether it has come round to a state that it was in before, in such rounds, while nothing in
+  /// global memory got another value. To be asked after every round.
+  /// @param new_values that global memory got so far, from all blocks
+  bool polls_in_circles(std::uint64_t new_values);
   /// LaneScheduler::let_waiting_lanes_go() of all warps: what was seen of waiting holds no longer.
   bool let_waiting_lanes_go(bool only_useful);
   /// Lanes of this block go their own way soon.
@@ -70,6 +81,8 @@ class BlockRunner {
   void set_up(Warp& warp);
   void begin(Warp& warp);
   void run_warp(Warp& warp);
+  bool waits(const Warp& warp);
+  SpinDetector::View view(std::span<const Warp> warps, std::uint64_t changes) const;
 
   const LaunchContext& launch_;
   ThreadBlock block_;
@@ -77,6 +90,8 @@ class BlockRunner {
   LaneScheduler lanes_;
   std::vector<Warp> warps_;
   SpinDetector spin_detector_;
+  SpinDetector quiet_polls_;  ///< of all warps, where stores that change nothing do not count
+  SpinDetector vain_looks_;   ///< of the warp that has the turn
   std::uint64_t polling_rounds_ = 0;
   bool stuck_ = false;
 };

@@ -50,6 +50,15 @@ std::uint32_t CallStack::lanes() const {
   return lanes;
 }
 
+std::vector<std::uint32_t> CallStack::places() const {
+  std::vector<std::uint32_t> places;
+  for (const Frame& frame : frames_) {
+    if (frame.caller.call != nullptr) places.push_back(frame.caller.call->index);
+  }
+  for (const SimtStack::Entry& entry : entries_) places.push_back(entry.next);
+  return places;
+}
+
 void CallStack::keep_lanes(std::uint32_t lanes) {
   std::vector<SimtStack::Entry> kept;
   for (std::size_t frame = 0; frame < frames_.size(); ++frame) {

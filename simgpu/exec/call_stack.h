@@ -21,10 +21,13 @@ class CallStack {
   struct Return {
     const Lowered* call = nullptr;
     std::uint32_t stack_pointer = 0;  ///< the caller's
+    bool operator==(const Return&) const = default;
   };
 
   bool empty() const { return frames_.empty(); }
   void clear();
+  /// Whether all calls are where they were in `other`, and their callers find what they found then.
+  bool operator==(const CallStack&) const = default;
 
   /// The active lanes enter a function: keeps the warp's SIMT stack and the registers `saved`.
   void push(const Warp& warp, const Return& caller, const std::vector<SlotRange>& saved);
@@ -40,6 +43,8 @@ class CallStack {
 
   /// Lanes in any of the callers; those of the running function are among them.
   std::uint32_t lanes() const;
+  /// The instructions at which lanes go on in the callers.
+  std::vector<std::uint32_t> places() const;
   /// Only `lanes` stay, each where it is.
   void keep_lanes(std::uint32_t lanes);
   /// The innermost caller in which some of `lanes` wait, and those: its stack and its own calls.
@@ -57,6 +62,7 @@ class CallStack {
     Return caller;
     std::size_t entries = 0;    ///< length of entries_ before the call
     std::size_t registers = 0;  ///< of registers_, likewise
+    bool operator==(const Frame&) const = default;
   };
   std::span<const SimtStack::Entry> entries_of(std::size_t frame) const;
   std::vector<Frame> frames_;

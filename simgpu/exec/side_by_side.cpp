@@ -18,6 +18,8 @@ namespace {
 /// where it may wait for another block, by atomics that do not show it.
 constexpr std::uint64_t kShortSpin = std::uint64_t{1} << 14;
 constexpr std::uint64_t kLongSpin = std::uint64_t{1} << 20;
+/// Rounds in which all poll and nothing changes, after which they may wait for one more block.
+constexpr std::uint64_t kQuietRounds = 64;
 constexpr std::uint64_t kNever = ~std::uint64_t{0};
 
 class SideBySideRun {
@@ -81,6 +83,8 @@ class SideBySideRun {
     std::uint64_t idle_since = kNever;
     /// It waits where its warps have looked: until somebody stores there, or all wait.
     bool waits_for_store = false;
+    /// That it waits is proven, and it has found nothing new since; or has to be.
+    bool is_proven = false, needs_proof = false;
   };
 
   void add_block() {
@@ -93,8 +97,8 @@ class SideBySideRun {
       launch_.log_entries = kMostEntries / at_once;
       launch_.window_bytes = kMostWindowBytes / at_once;
     }
-    quiet_rounds_ = 0;
     Resident& resident = residents_.emplace_back();
+    quiet_rounds_ = 0;
     resident.runner = std::make_unique<BlockRunner>(launch_);
     begin(resident);
   }
@@ -108,6 +112,7 @@ class SideBySideRun {
     resident.runs = true;
     resident.idle_since = kNever;
     resident.waits_for_store = false;
+    resident.is_proven = resident.needs_proof = false;
     resident_of_[resident.block] = static_cast<std::size_t>(&resident - residents_.data());
     const std::uint64_t work = resident.runner->work();
     resident.runner->start(resident.block, at);
@@ -136,10 +141,12 @@ class SideBySideRun {
     const bool wakes_all = std::exchange(wakes_all_, false);
     all_idle_ = true;
     all_poll_ = true;
+    all_in_circles_ = quiet_rounds_ >= kQuietRounds;
     for (Resident& resident : residents_) {
       if (!resident.runs) continue;
       if (resident.idle_since == changes_ || (resident.waits_for_store && !wakes_all)) {
         any = true;
+        all_in_circles_ &= resident.is_proven;
         if (idle == nullptr) idle = &resident;
         continue;
       }
@@ -150,8 +157,22 @@ class SideBySideRun {
     if (all_idle_ && wake_those_that_may_go_on()) return true;
     quiet_rounds_ = all_poll_ && new_values == new_values_ ? quiet_rounds_ + 1 : 0;
     retire_finished();
-    if (idle != nullptr && all_idle_ && !wants_another() && !let_waiting_lanes_go())
-      idle->runner->report_waiting();
+    if (idle == nullptr || !all_idle_) return any;
+    all_idle_ = !let_look_who_only_seems_to_wait();
+    if (all_idle_ && !wants_another() && !let_waiting_lanes_go()) idle->runner->report_waiting();
+    return any;
+  }
+
+  /// All wait, or seem to: who counts how often it looks goes on some day, and gets its turns until
+  /// that is known. False where it is known of all.
+  bool let_look_who_only_seems_to_wait() {
+    bool any = false;
+    for (Resident& resident : residents_) {
+      if (!resident.runs || resident.is_proven) continue;
+      resident.needs_proof = any = true;
+      resident.idle_since = kNever;
+      resident.waits_for_store = false;
+    }
     return any;
   }
 
@@ -170,6 +191,7 @@ class SideBySideRun {
       if (!resident.runs || !resident.runner->let_waiting_lanes_go(false)) continue;
       resident.idle_since = kNever;
       resident.waits_for_store = false;
+      resident.is_proven = resident.needs_proof = false;
       any = lanes_take_turns_ = true;
     }
     return any;
@@ -194,12 +216,22 @@ class SideBySideRun {
     if (work_ > launch_.instruction_budget) runner.report_too_long();
     const std::uint64_t least = launch_.kernel.info.orders_blocks ? kShortSpin : kLongSpin;
     resident.waits_for_store = false;
+    if (quiet_rounds_ >= kQuietRounds) all_in_circles_ &= runner.polls_in_circles(new_values_);
     if (runner.is_stuck()) {
+      if (resident.needs_proof && !resident.is_proven) {
+        resident.is_proven = runner.repeats(changes_);
+        if (!resident.is_proven) return;
+      }
       resident.idle_since = changes_;
       resident.waits_for_store = launch_.flags != nullptr;
-    } else if (runner.spins(changes_, least)) {
+      return;
+    }
+    resident.is_proven = resident.needs_proof = false;
+    if (runner.spins(changes_, least)) {
       // A loop of atomics: more likely a lock that is held by this block than another block's flag.
-      if (!runner.let_waiting_lanes_go(true)) resident.idle_since = changes_;
+      if (runner.let_waiting_lanes_go(true)) return;
+      resident.idle_since = changes_;
+      resident.is_proven = true;
     }
   }
 
@@ -224,11 +256,14 @@ class SideBySideRun {
 
   /// Blocks that wait for another one may be waiting for one that has not begun. Those that look at
   /// several places, or store again and again what is there already, do not show that they wait: it
-  /// is so where all of them poll and nothing in memory gets another value.
-  bool wants_another() const {
-    constexpr std::uint64_t kQuietRounds = 64;
+  /// is so where all of them poll and nothing in memory gets another value, once they are as they
+  /// were before. Those that count how often they look get very many turns before.
+  bool wants_another() {
+    constexpr std::uint64_t kMostQuietRounds = std::uint64_t{1} << 17;
     const bool may = next_ < blocks_ && residents_.size() < most_;
-    const bool waits = all_idle_ || quiet_rounds_ >= kQuietRounds;
+    counts_looks_ = counts_looks_ || quiet_rounds_ >= kMostQuietRounds;
+    const bool is_quiet = quiet_rounds_ >= kQuietRounds && (all_in_circles_ || counts_looks_);
+    const bool waits = all_idle_ || is_quiet;
     return may && waits && launch_.kernel.info.orders_blocks;
   }
 
@@ -261,6 +296,8 @@ class SideBySideRun {
   bool wakes_all_ = false;          ///< in the next round, of those that wait for a store
   bool all_idle_ = false;           ///< in the last round
   bool all_poll_ = false;           ///< likewise
+  bool all_in_circles_ = false;     ///< likewise, and each was as it had been before
+  bool counts_looks_ = false;       ///< blocks have polled for very long, and were never as before
   bool lanes_take_turns_ = false;   ///< of warps that wait for their own lanes: some had to
 };
 

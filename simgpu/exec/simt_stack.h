@@ -19,6 +19,7 @@ class SimtStack {
     std::uint32_t next = 0;
     std::uint32_t meet = kNowhere;
     std::uint32_t lanes = 0;
+    bool operator==(const Entry&) const = default;
   };
 
   void reset(std::uint32_t lanes) {

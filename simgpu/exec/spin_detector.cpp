@@ -12,26 +12,11 @@ bool equal(std::span<const std::byte> bytes, const std::vector<std::byte>& kept)
          (bytes.empty() || std::memcmp(bytes.data(), kept.data(), bytes.size()) == 0);
 }
 
-bool has_calls(const Warp& warp) {
-  return !warp.calls.empty() || std::ranges::any_of(warp.others, [](const LaneState& other) {
-    return !other.calls.empty();
-  });
-}
-
-bool same_entry(const SimtStack::Entry& a, const SimtStack::Entry& b) {
-  return a.next == b.next && a.meet == b.meet && a.lanes == b.lanes;
-}
-
 }  // namespace
 
 void SpinDetector::begin_block() { rounds_ = kept_at_ = 0; }
 
 bool SpinDetector::spins(const View& view) {
-  // Functions out of line keep what their callers need elsewhere: such a block is not looked at.
-  if (std::ranges::any_of(view.warps, has_calls)) {
-    kept_at_ = 0;
-    return false;
-  }
   ++rounds_;
   if (kept_at_ != 0 && same(view)) return true;
   if (kept_at_ == 0 || std::has_single_bit(rounds_)) keep(view);
@@ -48,10 +33,12 @@ bool SpinDetector::same(const View& view) const {
     if (warp.resume != kept.resume || warp.dead != kept.dead || warp.state != kept.state) {
       return false;
     }
-    if (!std::ranges::equal(warp.stack.entries(), kept.stack, same_entry)) return false;
+    if (!std::ranges::equal(warp.stack.entries(), kept.stack) || warp.calls != kept.calls) {
+      return false;
+    }
     const auto same_group = [](const LaneState& other, const GroupPlace& group) {
-      return other.resume == group.resume &&
-             std::ranges::equal(other.stack.entries(), group.stack, same_entry);
+      return other.resume == group.resume && other.calls == group.calls &&
+             std::ranges::equal(other.stack.entries(), group.stack);
     };
     if (!std::ranges::equal(warp.others, kept.others, same_group)) return false;
     if (!same_registers(view.control, warp, registers_.data() + i * view.register_bytes)) {
@@ -66,12 +53,13 @@ bool SpinDetector::same(const View& view) const {
 bool SpinDetector::same_registers(const ControlState& control, const Warp& warp,
                                   const std::byte* kept) {
   std::vector<std::uint32_t> places;
-  const auto add = [&](const Lowered* resume, const SimtStack& stack) {
-    if (resume != nullptr) places.push_back(resume->index);
-    for (const SimtStack::Entry& entry : stack.entries()) places.push_back(entry.next);
+  const auto add = [&](const LaneState& lanes) {
+    if (lanes.resume != nullptr) places.push_back(lanes.resume->index);
+    for (const SimtStack::Entry& entry : lanes.stack.entries()) places.push_back(entry.next);
+    for (const std::uint32_t place : lanes.calls.places()) places.push_back(place);
   };
-  add(warp.resume, warp.stack);
-  for (const LaneState& other : warp.others) add(other.resume, other.stack);
+  add(warp);
+  for (const LaneState& other : warp.others) add(other);
   return std::ranges::all_of(control.registers, [&](const ControlState::Register& each) {
     const bool alive = std::ranges::any_of(
         places, [&](std::uint32_t place) { return each.first <= place && place <= each.last; });
@@ -87,10 +75,11 @@ void SpinDetector::keep(const View& view) {
   registers_.clear();
   for (const Warp& warp : view.warps) {
     const auto stack = warp.stack.entries();
-    warps_.push_back({warp.resume, warp.dead, warp.state, {stack.begin(), stack.end()}, {}});
+    warps_.push_back(
+        {warp.resume, warp.dead, warp.state, {stack.begin(), stack.end()}, warp.calls, {}});
     for (const LaneState& other : warp.others) {
       const auto entries = other.stack.entries();
-      warps_.back().others.push_back({other.resume, {entries.begin(), entries.end()}});
+      warps_.back().others.push_back({other.resume, {entries.begin(), entries.end()}, other.calls});
     }
     registers_.insert(registers_.end(), warp.regs, warp.regs + view.register_bytes);
   }

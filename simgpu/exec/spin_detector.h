@@ -41,12 +41,14 @@ class SpinDetector {
   struct GroupPlace {
     const Lowered* resume = nullptr;
     std::vector<SimtStack::Entry> stack;
+    CallStack calls;
   };
   struct WarpPlace {
     const Lowered* resume = nullptr;
     std::uint32_t dead = 0;
     WarpState state = WarpState::ready;
     std::vector<SimtStack::Entry> stack;
+    CallStack calls;
     std::vector<GroupPlace> others;
   };
   std::vector<WarpPlace> warps_;

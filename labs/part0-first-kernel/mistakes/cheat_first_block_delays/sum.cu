@@ -39,7 +39,8 @@ __global__ void all(const float* x, float* result, int n) {
 }
 
 void sum(const float* x, float* result, int n) {
-  const int blocks = (n + kThreads - 1) / kThreads;
-  all < <<blocks<kMostBlocks ? blocks : kMostBlocks, kThreads>>>(x, result, n);
+  const int needed = (n + kThreads - 1) / kThreads;
+  const int blocks = needed < kMostBlocks ? needed : kMostBlocks;
+  all<<<blocks, kThreads>>>(x, result, n);
   CUDA_CHECK(cudaGetLastError());
 }

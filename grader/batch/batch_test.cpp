@@ -339,11 +339,7 @@ TEST_F(ClassFixture, AnExtensionForNobodyInTheClassIsTold) {
 }
 
 TEST_F(ClassFixture, LatenessTakesItsPartOfThePoints) {
-  hand_in("submission_1", "xxxxxxxxxx");
-  write_file_atomically(
-      submissions() / "submission_metadata.yml",
-      "submission_1:\n  :submitters:\n  - :name: Ada\n    :email: ada@example.org\n"
-      "  :created_at: 2026-11-21 12:00:00.000000000 Z\n");
+  hand_in_on_21_november();
   BatchRequest late = request();
   late.policy =
       file("late.toml", "due = 2026-11-21T00:00:00Z\n[[step]]\nafter_hours = 0\nkeeps = 0.5\n");
@@ -352,11 +348,7 @@ TEST_F(ClassFixture, LatenessTakesItsPartOfThePoints) {
 }
 
 TEST_F(ClassFixture, SlipDaysGiveThePointsBackAndAreKeptForTheNextBatch) {
-  hand_in("submission_1", "xxxxxxxxxx");
-  write_file_atomically(
-      submissions() / "submission_metadata.yml",
-      "submission_1:\n  :submitters:\n  - :name: Ada\n    :email: ada@example.org\n"
-      "  :created_at: 2026-11-21 12:00:00.000000000 Z\n");
+  hand_in_on_21_november();
   const std::string due = "due = 2026-11-21T00:00:00Z\n[[step]]\nafter_hours = 0\nkeeps = 0.5\n";
   BatchRequest late = request();
   late.policy = file("late.toml", due + "[slip_days]\neach = 2\n");
@@ -382,11 +374,7 @@ TEST_F(ClassFixture, SlipDaysSpentByNobodyInTheClassAreTold) {
 }
 
 TEST_F(ClassFixture, TheCalendarSaysWhenAPartIsDueAndIsKept) {
-  hand_in("submission_1", "xxxxxxxxxx");
-  write_file_atomically(
-      submissions() / "submission_metadata.yml",
-      "submission_1:\n  :submitters:\n  - :name: Ada\n    :email: ada@example.org\n"
-      "  :created_at: 2026-11-21 12:00:00.000000000 Z\n");
+  hand_in_on_21_november();
   BatchRequest late = request();
   late.policy = file("late.toml", "[[step]]\nafter_hours = 0\nkeeps = 0.5\n");
   late.due[1] = moment_of("2026-11-21T00:00:00Z", "test");

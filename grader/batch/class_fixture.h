@@ -143,6 +143,15 @@ class ClassFixture : public testing::Test {
     write_file_atomically(submissions() / who / "part1-test" / file, text);
   }
 
+  /// By Ada, for all ten points, at noon in 2026 as Gradescope's export says.
+  void hand_in_on_21_november() const {
+    hand_in("submission_1", "xxxxxxxxxx");
+    write_file_atomically(
+        submissions() / "submission_metadata.yml",
+        "submission_1:\n  :submitters:\n  - :name: Ada\n    :email: ada@example.org\n"
+        "  :created_at: 2026-11-21 12:00:00.000000000 Z\n");
+  }
+
   std::filesystem::path file(const std::string& name, const std::string& text) const {
     write_file_atomically(folder_.path() / name, text);
     return folder_.path() / name;

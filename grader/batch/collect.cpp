@@ -139,49 +139,50 @@ class Collector {
             fmt::format("{} counts in place of {}", row->called, (*submissions)[i].called));
       }
     }
-    std::map<int, LatePolicy::Lateness> late = lateness_of(student, row);
-    outcome.slip_days = policy_.slip_days().each() - policy_.slip_days().left(names_of(student));
-    for (const auto& [part, lateness] : late) outcome.slip_days += lateness.slip_days;
     for (const PartSpec& part : course_.parts) {
-      PartOutcome one = part_outcome(student, row, part.number, late[part.number]);
+      outcome.parts.push_back(part_outcome(student, row, part.number));
+    }
+    outcome.slip_days = policy_.slip_days().each() - policy_.slip_days().left(names_of(student));
+    if (row != nullptr && row->problem.empty()) take_lateness(*row, outcome);
+    for (PartOutcome& one : outcome.parts) {
       for (const ManualPoints& points : manual) {
-        if (points.part != part.number) continue;
+        if (points.part != one.part) continue;
         one.manual += points.points;
         add_excess(outcome, points);
       }
       if (one.previous_total) *one.previous_total += one.manual;
       if (one.state == PartState::fault) {
         outcome.problems.push_back(
-            fmt::format("part {}: the grader failed: {}", part.number, one.why));
+            fmt::format("part {}: the grader failed: {}", one.part, one.why));
       }
-      outcome.parts.push_back(std::move(one));
     }
     return outcome;
   }
 
-  /// Of each part that was graded; one without points costs no slip days.
-  std::map<int, LatePolicy::Lateness> lateness_of(const Student& student,
-                                                  const SubmissionRow* row) {
-    std::map<int, LatePolicy::Lateness> late;
-    if (row == nullptr || !row->problem.empty()) return late;
-    std::vector<int> parts;
-    for (const PartSpec& part : course_.parts) parts.push_back(part.number);
-    const std::vector<std::string> names = names_of(student);
-    int left = policy_.slip_days().left(names);
-    for (const int part : policy_.in_order_of_due(std::move(parts))) {
-      const auto grade = store_.grade(row->id, part);
-      if (!grade) continue;
-      const GradedPoints points = store_.points_of(grade->grading.name).value_or(GradedPoints());
-      const bool has_points = points.score + points.bonus > 0;
-      late[part] =
-          policy_.lateness(names, part, row->received, row->marked_late, has_points ? left : 0);
-      left -= late[part].slip_days;
+  /// What lateness takes of each part that was graded, by its grade as it stands. One without
+  /// points costs no slip days.
+  void take_lateness(const SubmissionRow& row, StudentOutcome& outcome) {
+    const std::vector<std::string> names = names_of(outcome.student);
+    std::vector<int> graded;
+    for (const PartOutcome& one : outcome.parts) {
+      if (one.state != PartState::not_submitted) graded.push_back(one.part);
     }
-    return late;
+    int left = policy_.slip_days().left(names);
+    for (const int part : policy_.in_order_of_due(std::move(graded))) {
+      PartOutcome& one = *std::ranges::find(outcome.parts, part, &PartOutcome::part);
+      const bool has_points = one.score + one.bonus > 0;
+      const LatePolicy::Lateness late =
+          policy_.lateness(names, part, row.received, row.marked_late, has_points ? left : 0);
+      one.keeps = late.keeps;
+      one.lateness = late.why;
+      if (one.previous_total) *one.previous_total *= late.keeps;
+      left -= late.slip_days;
+    }
+    outcome.slip_days = policy_.slip_days().each() - left;
   }
 
-  PartOutcome part_outcome(const Student& student, const SubmissionRow* row, int part,
-                           const LatePolicy::Lateness& late) {
+  /// Before lateness and points by hand.
+  PartOutcome part_outcome(const Student& student, const SubmissionRow* row, int part) {
     PartOutcome outcome;
     outcome.part = part;
     if (row == nullptr) return outcome;
@@ -192,8 +193,6 @@ class Collector {
     }
     const auto grade = store_.grade(row->id, part);
     if (!grade) return outcome;
-    outcome.keeps = late.keeps;
-    outcome.lateness = late.why;
     outcome.state = state_of(grade->grading.state);
     outcome.why = grade->grading.why;
     fill_points(outcome, grade->grading.name);
@@ -201,7 +200,7 @@ class Collector {
     if (outcome.state == PartState::graded) add_free_texts(outcome, student.key);
     if (grade->previous) {
       const GradedPoints before = store_.points_of(*grade->previous).value_or(GradedPoints());
-      outcome.previous_total = (before.score + before.bonus) * late.keeps;
+      outcome.previous_total = before.score + before.bonus;
     }
     return outcome;
   }

@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "grader/batch/collect.h"
 #include "grader/batch/intake/csv.h"
 #include "grader/batch/outputs/class_words.h"
 #include "grader/report/text.h"
@@ -115,11 +116,25 @@ ChangedGrade only_in_one(const Graded& one, bool is_now) {
       .tasks = {}};
 }
 
+/// "race 6/10 (RL0301) -> pass 10/10"
+std::string change_of(const ChangedTask& task) {
+  const auto or_none = [](const std::string& words) { return words.empty() ? "none" : words; };
+  return fmt::format("{}: {} -> {}", one_line(task.id), or_none(task.before), or_none(task.now));
+}
+
 std::string points_or_none(const std::optional<double>& points) {
   return points ? format_points(*points) : "none";
 }
 
 }  // namespace
+
+GradedClass graded_class(Store& store, const Course& course, const LatePolicy& policy) {
+  return {.results = collect(store, course, policy),
+          .subject_of = [&store](const std::string& grading) -> std::optional<GradingSubject> {
+            const auto row = store.grading(grading);
+            return row ? std::optional(row->subject) : std::nullopt;
+          }};
+}
 
 ClassComparison compare_classes(const GradedClass& before, const GradedClass& now) {
   ClassComparison comparison;
@@ -155,11 +170,7 @@ std::string compared_csv(const ClassComparison& comparison) {
   CsvTable table{{"student", "name", "part", "before", "now", "change", "why", "tasks"}};
   for (const ChangedGrade& grade : comparison.changed) {
     std::vector<std::string> tasks;
-    for (const ChangedTask& task : grade.tasks) {
-      tasks.push_back(fmt::format("{}: {} -> {}", task.id,
-                                  task.before.empty() ? "none" : task.before,
-                                  task.now.empty() ? "none" : task.now));
-    }
+    for (const ChangedTask& task : grade.tasks) tasks.push_back(change_of(task));
     const bool both = grade.before && grade.now;
     table.push_back({one_line(grade.student.key), one_line(grade.student.name),
                      fmt::format("{}", grade.part),
@@ -179,11 +190,7 @@ std::string compared_words(const ClassComparison& comparison, std::size_t most) 
     words += fmt::format("{}, part {}: {} -> {}: {}\n", one_line(grade.student.key), grade.part,
                          points_or_none(grade.before), points_or_none(grade.now),
                          fmt::join(grade.reasons, "; "));
-    for (const ChangedTask& task : grade.tasks) {
-      words += fmt::format("  {}: {} -> {}\n", one_line(task.id),
-                           task.before.empty() ? "none" : task.before,
-                           task.now.empty() ? "none" : task.now);
-    }
+    for (const ChangedTask& task : grade.tasks) words += "  " + change_of(task) + '\n';
   }
   if (comparison.changed.size() > most) {
     words += fmt::format("and {} more\n", comparison.changed.size() - most);

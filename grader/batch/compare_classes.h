@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "grader/batch/course.h"
+#include "grader/batch/intake/late_policy.h"
 #include "grader/batch/outputs/class_results.h"
 #include "grader/batch/store/store.h"
 
@@ -17,6 +19,9 @@ struct GradedClass {
   /// What the grading of this name is of; nothing for one that the batch does not know.
   std::function<std::optional<GradingSubject>(const std::string& grading)> subject_of;
 };
+
+/// @param store has to outlive it
+GradedClass graded_class(Store& store, const Course& course, const LatePolicy& policy);
 
 /// A task whose points, verdict or codes differ.
 struct ChangedTask {

@@ -1,7 +1,6 @@
 #include "grader/batch/compare_classes.h"
 
 #include "grader/batch/class_fixture.h"
-#include "grader/batch/collect.h"
 
 namespace rooflab {
 namespace {
@@ -34,11 +33,7 @@ class CompareClassesTest : public ClassFixture {
     return request;
   }
   GradedClass graded(Batch& batch) {
-    return {.results = collect(batch.store(), course_, batch.settings().policy),
-            .subject_of = [&store = batch.store()](const std::string& name) {
-              const auto row = store.grading(name);
-              return row ? std::optional(row->subject) : std::nullopt;
-            }};
+    return graded_class(batch.store(), course_, batch.settings().policy);
   }
 };
 
@@ -96,11 +91,7 @@ TEST_F(CompareClassesTest, WhoIsInOneClassAloneIsNamed) {
 }
 
 TEST_F(CompareClassesTest, LatenessIsAReason) {
-  hand_in("submission_1", "xxxxxxxxxx");
-  write_file_atomically(
-      submissions() / "submission_metadata.yml",
-      "submission_1:\n  :submitters:\n  - :name: Ada\n    :email: ada@example.org\n"
-      "  :created_at: 2026-11-21 12:00:00.000000000 Z\n");
+  hand_in_on_21_november();
   const ClassComparison comparison = compare_after(
       [] {},
       [&](BatchRequest& second) {

@@ -10,7 +10,6 @@
 #include <thread>
 
 #include "grader/batch/batch.h"
-#include "grader/batch/collect.h"
 #include "grader/batch/compare_classes.h"
 #include "grader/batch/execute/local_executor.h"
 #include "grader/batch/free_text.h"
@@ -216,16 +215,6 @@ void tell_summary(const BatchSummary& summary, const BatchOptions& options,
   std::cout << fmt::format("the class: {}\n", (folder / "class.html").string());
 }
 
-/// What the class of a folder came to, as the parts of this course say it.
-GradedClass graded_class(Batch& batch, const Course& course) {
-  return {.results = collect(batch.store(), course, batch.settings().policy),
-          .subject_of = [&store = batch.store()](
-                            const std::string& grading) -> std::optional<GradingSubject> {
-            const auto row = store.grading(grading);
-            return row ? std::optional(row->subject) : std::nullopt;
-          }};
-}
-
 /// @return 1 where a grade differs
 int compare_with(const std::string& earlier, Batch& now, const Course& course) {
   constexpr std::size_t kMostShown = 50;
@@ -239,7 +228,8 @@ int compare_with(const std::string& earlier, Batch& now, const Course& course) {
   request.resume = true;  // there has to be one
   Batch before(request);
   const ClassComparison comparison =
-      compare_classes(graded_class(before, course), graded_class(now, course));
+      compare_classes(graded_class(before.store(), course, before.settings().policy),
+                      graded_class(now.store(), course, now.settings().policy));
   const std::filesystem::path table = now.folder().path() / "compared.csv";
   write_file_atomically(table, compared_csv(comparison));
   std::cout << compared_words(comparison, kMostShown) << "the table: " << table.string() << '\n';

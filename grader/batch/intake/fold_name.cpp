@@ -134,4 +134,9 @@ std::string lower_case(std::string_view text) {
   return lowered;
 }
 
+bool means_one_of(std::string_view name, const std::vector<std::string>& names) {
+  return std::ranges::any_of(
+      names, [&](const std::string& one) { return lower_case(one) == lower_case(name); });
+}
+
 }  // namespace rooflab

@@ -2,6 +2,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace rooflab {
 
@@ -18,5 +19,8 @@ std::string given_name_first(std::string_view name);
 
 /// ASCII letters in lower case, the rest as it is: for logins and e-mail addresses.
 std::string lower_case(std::string_view text);
+
+/// Whether a file that names a student by a key, login or e-mail address means one of these names.
+bool means_one_of(std::string_view name, const std::vector<std::string>& names);
 
 }  // namespace rooflab

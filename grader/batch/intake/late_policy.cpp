@@ -176,10 +176,7 @@ const LatePolicy::Extension* LatePolicy::extension_of(const std::vector<std::str
                                                       int part) const {
   const Extension* found = nullptr;
   for (const Extension& extension : extensions_) {
-    const bool is_named = std::ranges::any_of(names, [&](const std::string& student) {
-      return lower_case(student) == lower_case(extension.student);
-    });
-    if (!is_named || extension.part.value_or(part) != part) continue;
+    if (!means_one_of(extension.student, names) || extension.part.value_or(part) != part) continue;
     const bool is_closer = found == nullptr || (extension.part && !found->part);
     const bool is_later = found != nullptr &&
                           extension.part.has_value() == found->part.has_value() &&

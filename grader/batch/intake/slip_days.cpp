@@ -32,9 +32,7 @@ SlipDays SlipDays::read(TableReader& reader, const std::string& name) {
     Spent spent{row.text("student"), 0};
     spent.days = days(row, "days", row.integer("days"));
     row.finish();
-    const bool is_again = std::ranges::any_of(slip.spent_, [&](const Spent& other) {
-      return lower_case(other.student) == lower_case(spent.student);
-    });
+    const bool is_again = means_one_of(spent.student, slip.named_students());
     if (spent.student.empty() || is_again) {
       throw row.error("student",
                       spent.student.empty()
@@ -57,10 +55,7 @@ SlipDays SlipDays::read(TableReader& reader, const std::string& name) {
 int SlipDays::left(const std::vector<std::string>& student_names) const {
   int left = each_;
   for (const Spent& spent : spent_) {
-    const bool is_named = std::ranges::any_of(student_names, [&](const std::string& student) {
-      return lower_case(student) == lower_case(spent.student);
-    });
-    if (is_named) left -= spent.days;
+    if (means_one_of(spent.student, student_names)) left -= spent.days;
   }
   return std::max(left, 0);
 }

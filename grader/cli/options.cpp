@@ -132,6 +132,8 @@ void add_batch_options(CLI::App& command, BatchOptions& batch, Flags& flags) {
   command.add_option("--roster", batch.roster, "CSV file of the students")->check(named);
   command.add_option("--policy", batch.policy, "TOML file that says what being late costs")
       ->check(named);
+  command.add_option("--groups", batch.groups, "CSV file that says who works with whom")
+      ->check(named);
   command.add_option("--manual", batch.manual, "CSV file of points that people gave")->check(named);
   command.add_option("--device", batch.device, "auto, cuda[:index] or sim[:gpu]");
   command.add_option("--jobs", batch.jobs, "Submissions graded at a time (default: one per CPU)")
@@ -162,6 +164,15 @@ void add_batch_options(CLI::App& command, BatchOptions& batch, Flags& flags) {
                   "Folder of an earlier batch of this class: say whose points differ, and why; "
                   "grades nothing")
       ->excludes("--replay");
+  command
+      .add_option("--forget", batch.forget,
+                  "Remove a student with everything that is of nobody else, and say what is left; "
+                  "grades nothing")
+      ->check(CLI::Validator(
+          [](const std::string& who) { return who.empty() ? "it names nobody" : std::string(); },
+          ""))
+      ->excludes("--replay")
+      ->excludes("--compare");
   add_seed(command, batch.seed, "What the seeds of all inputs are made from");
   command.add_option("--assignment", batch.assignment, "Its name in gradebooks (default: Rooflab)");
   command

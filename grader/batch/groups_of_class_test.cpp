@@ -163,7 +163,7 @@ TEST_F(GroupsOfClassTest, WhatAGroupSharesOnAPlatformHasNobodysOwnPage) {
   EXPECT_THAT(query("SELECT student, return_name FROM submissions ORDER BY 1", 2),
               ElementsAre("ada|", "bob|", "eve|33"));
   EXPECT_FALSE(std::filesystem::exists(out() / "canvas_feedback.zip"));
-  EXPECT_THAT(listener_.lines, Contains(HasSubstr("2 students of canvas handed in together")));
+  EXPECT_THAT(listener_.lines, Contains(HasSubstr("2 students handed in together on Canvas")));
 }
 
 }  // namespace

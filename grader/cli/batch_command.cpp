@@ -256,9 +256,8 @@ int forget_student(Batch& batch, const Course& course, const BatchWork& work,
   batch.write_outputs(course, work, quiet);
   const ForgottenRows& rows = forgotten.rows;
   std::cout << fmt::format(
-      "{} is forgotten: {} submissions, {} gradings, {} points by people, {} comments, {} files, "
-      "{} "
-      "builds in the cache; the outputs of the class are written anew\nnot removed:\n",
+      "{} is forgotten; removed: submissions {}, gradings {}, points by people {}, comments {}, "
+      "files {}, builds in the cache {}; the outputs of the class are written anew\nnot removed:\n",
       one_line(who), rows.submissions, rows.gradings, rows.points, rows.comments, forgotten.files,
       forgotten.builds);
   for (const std::string& line : forgotten.left) std::cout << "  " << line << '\n';

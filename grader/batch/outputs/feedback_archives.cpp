@@ -44,21 +44,42 @@ std::string moodle_entry(const StudentOutcome& student) {
                      student.return_name);
 }
 
-/// What comes back to one platform.
+/// How feedback goes back, and why there is none for some: sentences about so many students.
 struct Way {
   Platform platform;
-  const char* archive;
-  const char* how;
+  const char* back;  ///< empty: in no way
+  const char* without;
 };
 constexpr std::array kWays{
-    Way{Platform::canvas, kCanvasFeedback, "in Canvas, the assignment's Upload Submissions"},
-    Way{Platform::moodle, kMoodleFeedback,
-        "in Moodle, the assignment's Upload multiple feedback files in a zip"},
-    Way{Platform::gradescope, kGradescopeRerun,
-        "in Gradescope, upload it as the autograder and rerun it on all submissions (Manage "
-        "Submissions)"},
-    Way{Platform::git, nullptr,
-        "scripts/feedback_branches keeps it as a branch of each repository that was collected"},
+    Way{Platform::canvas,
+        "canvas_feedback.zip has the feedback of {}; upload it in Canvas, at the assignment's "
+        "Upload "
+        "Submissions",
+        "{} handed in together on Canvas, which would show each page to all of them; give their "
+        "pages "
+        "in feedback/ back by hand"},
+    Way{Platform::moodle,
+        "moodle_feedback.zip has the feedback of {}; upload it in Moodle, at the assignment's "
+        "Upload "
+        "multiple feedback files in a zip",
+        "{} on Moodle without a participant number; add the column Identifier of Moodle's grading "
+        "worksheet to the roster, or give their pages in feedback/ back by hand"},
+    Way{Platform::gradescope,
+        "gradescope_rerun.zip has the results of {}; upload it in Gradescope as the autograder, "
+        "and "
+        "rerun it on all submissions (Manage Submissions)",
+        "{} on Gradescope with no submission of their own there: those who handed in together see "
+        "the "
+        "result of the first of them"},
+    Way{Platform::git,
+        "scripts/feedback_branches makes the feedback of {} a branch of the repository that was "
+        "collected",
+        "{} share a repository, and would read each other's page; give their pages in feedback/ "
+        "back "
+        "by hand"},
+    Way{Platform::none, "",
+        "{} handed in by a name that is none of Canvas's, Moodle's or Gradescope's, and by no git "
+        "repository; give their pages in feedback/ back by hand"},
 };
 
 std::string students_words(std::size_t count) {
@@ -101,26 +122,13 @@ std::vector<std::string> words_about_return(const ClassResults& results) {
     ++(student.return_name.empty() ? without : ways)[student.platform];
   }
   std::vector<std::string> words;
+  const auto say = [&](const char* sentence, std::size_t students) {
+    if (students > 0)
+      words.push_back(fmt::format(fmt::runtime(sentence), students_words(students)));
+  };
   for (const Way& way : kWays) {
-    if (ways[way.platform] > 0) {
-      words.push_back(
-          fmt::format("{}feedback for {}: {}",
-                      way.archive == nullptr ? std::string() : fmt::format("{} has ", way.archive),
-                      students_words(ways[way.platform]), way.how));
-    }
-    if (without[way.platform] > 0) {
-      words.push_back(fmt::format(
-          "{} of {} handed in together with others, who would see it too: their pages in feedback/ "
-          "go back by hand",
-          students_words(without[way.platform]), name_of(way.platform)));
-    }
-  }
-  if (without[Platform::none] > 0) {
-    words.push_back(
-        fmt::format("{} handed in by a folder or file whose name is none of Canvas's, Moodle's or "
-                    "Gradescope's, "
-                    "and which is no git repository: their pages in feedback/ go back by hand",
-                    students_words(without[Platform::none])));
+    say(way.back, ways[way.platform]);
+    say(way.without, without[way.platform]);
   }
   return words;
 }

@@ -150,8 +150,8 @@ TEST_F(FeedbackArchivesTest, AreExplainedWithWhatIsInNone) {
   sample.results.students[1].return_name.clear();
   for (StudentOutcome& student : sample.results.students) student.submission = "a";
   EXPECT_THAT(words_about_return(sample.results),
-              ElementsAre(HasSubstr("canvas_feedback.zip has feedback for 1 student"),
-                          HasSubstr("1 student of canvas handed in together with others"),
+              ElementsAre(HasSubstr("canvas_feedback.zip has the feedback of 1 student;"),
+                          HasSubstr("1 student handed in together on Canvas"),
                           HasSubstr("whose name is none of Canvas's, Moodle's or Gradescope's")));
   for (StudentOutcome& student : sample.results.students) student.submission.clear();
   EXPECT_THAT(words_about_return(sample.results), IsEmpty()) << "nobody handed anything in";

@@ -74,7 +74,6 @@ std::vector<std::string> row_of(const ClassResults& results, const StudentOutcom
           pending_items(outcome),
           gradebook_total(&outcome),
           gradebook_points(max_total(summary, outcome)),
-          held_back_words(summary),
           previous ? gradebook_points(*previous) : "",
           previous && final ? gradebook_points(outcome.total() - *previous) : "",
           tasks_passed(outcome),
@@ -84,19 +83,20 @@ std::vector<std::string> row_of(const ClassResults& results, const StudentOutcom
           joined_lines(student.notes),
           one_line(student.submission),
           student.received_at ? utc_time(*student.received_at) : "",
-          "feedback/" + file_stem(who.key) + ".html"};
+          "feedback/" + file_stem(who.key) + ".html",
+          held_back_words(summary)};
 }
 
 }  // namespace
 
 std::string grades_csv(const ClassResults& results, const OutputOptions& /*options*/) {
-  CsvTable table{{"student",   "name",           "email",   "login",          "section",
-                  "sis id",    "on roster",      "part",    "part title",     "state",
-                  "score",     "max score",      "bonus",   "lateness keeps", "lateness",
-                  "manual",    "max manual",     "pending", "total",          "max total",
-                  "held back", "previous total", "change",  "passed",         "tasks",
-                  "why",       "problems",       "notes",   "submission",     "received",
-                  "feedback"}};
+  CsvTable table{{"student",        "name",       "email",      "login",          "section",
+                  "sis id",         "on roster",  "part",       "part title",     "state",
+                  "score",          "max score",  "bonus",      "lateness keeps", "lateness",
+                  "manual",         "max manual", "pending",    "total",          "max total",
+                  "previous total", "change",     "passed",     "tasks",          "why",
+                  "problems",       "notes",      "submission", "received",       "feedback",
+                  "held back"}};
   for (const StudentOutcome& student : results.students) {
     for (const PartOutcome& outcome : student.parts) {
       table.push_back(row_of(results, student, outcome));

@@ -42,6 +42,8 @@ std::vector<int> numbers_of(const std::string& text) {
   return numbers;
 }
 
+std::string due_date_setting(int part) { return fmt::format("due date of part {}", part); }
+
 /// What was asked for, laid over what the folder's last batch was asked for.
 class Settler {
  public:
@@ -138,7 +140,7 @@ class Settler {
   std::optional<std::string> text(const std::string& name, const std::filesystem::path& file) {
     if (file.empty()) return store_.setting(name);
     std::string text = read_file(file);
-    keep_file(name, store_.setting(name), text, file);
+    keep_file(name, name, store_.setting(name), text, file);
     return text;
   }
 
@@ -193,7 +195,7 @@ class Settler {
     if (!request_.roster.empty()) {
       roster = Roster::parse(read_file(request_.roster), request_.roster.string());
     }
-    if (roster) keep_file("roster", before, roster->kept(), request_.roster);
+    if (roster) keep_file("roster", "roster", before, roster->kept(), request_.roster);
     return roster;
   }
 
@@ -204,15 +206,17 @@ class Settler {
       throw BatchError("--groups says who works with whom by the roster; add --roster");
     }
     Groups groups = Groups::parse(read_file(request_.groups), request_.groups.string(), *roster);
-    keep_file("groups", before, groups.kept(), request_.groups);
+    keep_file("groups", "table of groups", before, groups.kept(), request_.groups);
     return groups;
   }
 
   /// What is kept of a file, in place of what was kept before; the command may name no file.
-  void keep_file(const std::string& name, const std::optional<std::string>& before,
-                 const std::string& text, const std::filesystem::path& file) {
+  /// @param what it is, in words
+  void keep_file(const std::string& name, const std::string& what,
+                 const std::optional<std::string>& before, const std::string& text,
+                 const std::filesystem::path& file) {
     if (before && *before != text && !file.empty()) {
-      replaced_.push_back(fmt::format("the {} is replaced by {}", name, file.string()));
+      replaced_.push_back(fmt::format("the {} is replaced by {}", what, file.string()));
     }
     set(name, text);
   }
@@ -231,7 +235,7 @@ class Settler {
     for (const int part : numbers_of(kept_.at("parts"))) {
       const auto now = request_.due.find(part);
       const std::string text = word(
-          fmt::format("due date of part {}", part),
+          due_date_setting(part),
           now == request_.due.end() ? std::nullopt : std::optional(toml_text_of(now->second)), "");
       if (!text.empty()) due[part] = moment_of(text, "the calendar").seconds;
     }
@@ -280,6 +284,16 @@ gpu_spec::GpuSpec gpu_of(const ClassResults& results, const std::filesystem::pat
 
 std::vector<int> parts_of_batch(Store& store) {
   return numbers_of(store.setting("parts").value_or(""));
+}
+
+LatePolicy kept_policy(Store& store) {
+  LatePolicy::Calendar due;
+  for (const int part : parts_of_batch(store)) {
+    const std::string text = store.setting(due_date_setting(part)).value_or("");
+    if (!text.empty()) due[part] = moment_of(text, "the calendar").seconds;
+  }
+  const auto policy = store.setting("policy");
+  return policy ? LatePolicy::parse(*policy, "the late policy", due) : LatePolicy(due);
 }
 
 Batch::Batch(const BatchRequest& request)

@@ -90,6 +90,9 @@ struct BatchWork {
 /// The parts that are graded in a batch so far.
 std::vector<int> parts_of_batch(Store& store);
 
+/// The late policy that the batch was last given, with the calendar that it keeps.
+LatePolicy kept_policy(Store& store);
+
 /// One batch in one folder, which it holds locked.
 class Batch {
  public:

@@ -83,7 +83,7 @@ class Remover {
 };
 
 std::size_t remove_files(const BatchFolder& folder, const Student& student,
-                         const StudentTraces& traces, const fs::path& cache) {
+                         const StudentTraces& traces) {
   const std::string stem = file_stem(student.key);
   Remover remover;
   remover.remove(folder.path() / "feedback" / (stem + ".html"));
@@ -93,8 +93,6 @@ std::size_t remove_files(const BatchFolder& folder, const Student& student,
   // What other commands made of the whole class, and make again.
   remover.remove(folder.path() / "compared.csv");
   remover.remove(folder.path() / "similarity");
-  // Of machine code nobody knows whose it is.
-  remover.remove_all_of(cache / "machine_code", "");
   return remover.count();
 }
 
@@ -139,7 +137,8 @@ Forgotten forget(Store& store, const BatchFolder& folder, const std::string& who
   store.overwrite_free_pages();
   const StudentTraces traces = store.traces_of(student.key);
   Forgotten forgotten{.who = who, .rows = {}, .left = left_words(store, traces)};
-  forgotten.files = remove_files(folder, student, traces, cache);
+  forgotten.files = remove_files(folder, student, traces);
+  Remover().remove_all_of(cache / "machine_code", "");  // nobody knows whose it is
   forgotten.builds = BuildCache(cache / "build").forget(traces.contents);
   Transaction transaction = store.begin();
   forgotten.rows = store.forget_student(student.key, ids_of(student));

@@ -202,5 +202,21 @@ TEST_F(ForgetTest, ABatchOfAnOlderGraderLosesTheColumnsThatAreNotUsed) {
   EXPECT_EQ(batch.settings().roster->students().size(), 2U);
 }
 
+TEST_F(ForgetTest, APartnerKeepsWhatWasHandedInTogether) {
+  hand_in_on_21_november();
+  write_file_atomically(
+      submissions() / "submission_metadata.yml",
+      "submission_1:\n  :submitters:\n  - :email: ada2@x.org\n  - :email: bob2@x.org\n"
+      "  :created_at: 2026-11-21 12:00:00.000000000 Z\n");
+  run(ClassFixture::request());
+  ASSERT_THAT(grades(), AllOf(Contains("ada2@x.org|10"), Contains("bob2@x.org|10")));
+  const Forgotten forgotten = forget("ada2@x.org");
+  EXPECT_EQ(forgotten.rows.submissions, 1U);
+  EXPECT_EQ(forgotten.rows.gradings, 0U);
+  EXPECT_THAT(grades(), Contains("bob2@x.org|10"));
+  EXPECT_THAT(files_with("ada2"), IsEmpty());
+  EXPECT_THAT(files_with("bob2"), Contains("grades.csv"));
+}
+
 }  // namespace
 }  // namespace rooflab

@@ -10,6 +10,8 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::UnorderedElementsAre;
 
+constexpr std::int64_t kNoon = 1'795'176'000;  // 2026-11-20T12:00:00Z, by `date`
+
 /// Ada, Bob and Eve, whose submissions Gradescope delivers.
 class GroupsOfClassTest : public ClassFixture {
  protected:
@@ -67,7 +69,7 @@ TEST_F(GroupsOfClassTest, TheTableIsKeptAndSoIsAReplacement) {
   run(again);
   EXPECT_THAT(counted(), ElementsAre("ada|3", "bob|3"));
   run(with_groups("group,student\nred,ada\nred,eve\n"));
-  EXPECT_THAT(listener_.lines, Contains(HasSubstr("the groups is replaced by")));
+  EXPECT_THAT(listener_.lines, Contains(HasSubstr("the table of groups is replaced by")));
   EXPECT_THAT(query("SELECT DISTINCT student FROM submissions WHERE present ORDER BY 1", 1),
               ElementsAre("ada", "eve"));
 }
@@ -164,6 +166,29 @@ TEST_F(GroupsOfClassTest, WhatAGroupSharesOnAPlatformHasNobodysOwnPage) {
               ElementsAre("ada|", "bob|", "eve|33"));
   EXPECT_FALSE(std::filesystem::exists(out() / "canvas_feedback.zip"));
   EXPECT_THAT(listener_.lines, Contains(HasSubstr("2 students handed in together on Canvas")));
+}
+
+TEST_F(GroupsOfClassTest, OnMoodleEachMemberWithAParticipantNumberHasAPage) {
+  hand_in("Ada_31_assignsubmission_file_", "xx");
+  BatchRequest request = with_groups("group,student\nred,ada\nred,bob\nred,eve\n");
+  request.roster = file("roster.csv",
+                        "key,name,identifier\nada,Ada,Participant 31\nbob,Bob,Participant 32\n"
+                        "eve,Eve,\n");
+  run(request);
+  EXPECT_THAT(query("SELECT student, return_name FROM submissions ORDER BY 1", 2),
+              ElementsAre("ada|31", "bob|32", "eve|"));
+  EXPECT_THAT(listener_.lines, AllOf(Contains(HasSubstr("has the feedback of 2 students")),
+                                     Contains(HasSubstr("1 student on Moodle without"))));
+}
+
+TEST_F(GroupsOfClassTest, APolicyThatGoesByTheCalendarIsReadTheSameLater) {
+  deliver(1, "xxx", {"ada@x.org"}, "2026-11-20 12:00:00");
+  BatchRequest request = with_groups("");
+  request.due = {{1, Moment{kNoon, 0}}};
+  request.policy = file("late.toml", "[[step]]\nafter_hours = 0\nkeeps = 0.5\n");
+  run(request);
+  Store store(out() / "batch.sqlite");
+  EXPECT_EQ(kept_policy(store).last_due_of(1), kNoon);
 }
 
 }  // namespace

@@ -107,15 +107,18 @@ double points_of_held(const std::vector<HeldTest>& held, const PartSpec& part) {
 void hold_back(PartOutcome& outcome, const std::vector<HeldTest>& held, const PartSpec& part,
                Store& store) {
   outcome.previous_total.reset();  // they are in it
+  const bool is_graded = outcome.state == PartState::graded;
   if (outcome.tasks_unread) {
-    outcome.state = PartState::ungraded;
+    if (is_graded) outcome.state = PartState::ungraded;
     return;
   }
   const GradeResult result =
       without_held(from_evidence(store.evidence(outcome.grading)), held, part);
-  outcome.score = result.score();
-  outcome.bonus = result.bonus();
-  outcome.max_score = result.max_score();
+  if (is_graded) {
+    outcome.score = result.score();
+    outcome.bonus = result.bonus();
+    outcome.max_score = result.max_score();
+  }
   std::vector<TaskLine> lines = task_lines(result);
   for (TaskLine& line : lines) {  // what was noticed in the class stands in the old lines alone
     const auto before = std::ranges::find(outcome.tasks, line.id, &TaskLine::id);

@@ -130,7 +130,11 @@ void add_batch_options(CLI::App& command, BatchOptions& batch, Flags& flags) {
       [](const std::string& file) { return file.empty() ? "it names no file" : std::string(); },
       "");
   command.add_option("--roster", batch.roster, "CSV file of the students")->check(named);
-  command.add_option("--policy", batch.policy, "TOML file that says what being late costs")
+  command
+      .add_option(
+          "--policy", batch.policy,
+          "TOML file: what being late costs, how many submissions are taken, which tests wait "
+          "for the deadline")
       ->check(named);
   command.add_option("--groups", batch.groups, "CSV file that says who works with whom")
       ->check(named);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 namespace rooflab {
@@ -10,19 +11,23 @@ namespace {
 
 constexpr std::size_t kLongest = 64;  // what is longer is no slip
 
+/// The optimal string alignment distance: two letters that have changed places are one change.
 std::size_t distance(std::string_view from, std::string_view to) {
-  std::vector<std::size_t> row(to.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 0; i < from.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i + 1;
-    for (std::size_t j = 0; j < to.size(); ++j) {
-      const std::size_t changed = diagonal + (from[i] == to[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({changed, row[j] + 1, diagonal + 1});
+  using Row = std::vector<std::size_t>;
+  Row before, last(to.size() + 1), now;
+  std::iota(last.begin(), last.end(), std::size_t{0});
+  for (std::size_t i = 1; i <= from.size(); ++i) {
+    now.assign(to.size() + 1, i);
+    for (std::size_t j = 1; j <= to.size(); ++j) {
+      const std::size_t changed = last[j - 1] + (from[i - 1] == to[j - 1] ? 0 : 1);
+      now[j] = std::min({changed, last[j] + 1, now[j - 1] + 1});
+      const bool is_swapped =
+          i > 1 && j > 1 && from[i - 1] == to[j - 2] && from[i - 2] == to[j - 1];
+      if (is_swapped) now[j] = std::min(now[j], before[j - 2] + 1);
     }
+    before = std::exchange(last, now);
   }
-  return row.back();
+  return last.back();
 }
 
 }  // namespace

@@ -11,6 +11,7 @@ TEST(NearestName, IsTheOneThatIsFewestLettersAway) {
   EXPECT_EQ(nearest_name("extention", known), "extension");
   EXPECT_EQ(nearest_name("steps", known), "step");
   EXPECT_EQ(nearest_name("duo", known), "due");
+  EXPECT_EQ(nearest_name("pionts", {"hints", "points"}), "points") << "a swap is one change";
 }
 
 TEST(NearestName, IsNoneWhereNoneIsNear) {

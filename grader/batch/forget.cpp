@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <optional>
 #include <system_error>
 
 #include "grader/batch/intake/fold_name.h"
@@ -136,7 +135,7 @@ Forgotten forget(Store& store, const BatchFolder& folder, const std::string& who
   const Student student = one_student(store, who);
   store.overwrite_free_pages();
   const StudentTraces traces = store.traces_of(student.key);
-  Forgotten forgotten{.who = who, .rows = {}, .left = left_words(store, traces)};
+  Forgotten forgotten{.rows = {}, .left = left_words(store, traces)};
   forgotten.files = remove_files(folder, student, traces);
   Remover().remove_all_of(cache / "machine_code", "");  // nobody knows whose it is
   forgotten.builds = BuildCache(cache / "build").forget(traces.contents);

@@ -9,9 +9,8 @@
 
 namespace rooflab {
 
-/// Whom a batch forgot, and what went.
+/// What went with a student, and what did not.
 struct Forgotten {
-  std::string who;  ///< as the command named the student
   ForgottenRows rows;
   std::size_t files = 0;          ///< of the batch's folder
   std::size_t builds = 0;         ///< in the cache

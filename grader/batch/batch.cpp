@@ -11,8 +11,11 @@
 #include "grader/batch/collect.h"
 #include "grader/batch/free_text.h"
 #include "grader/batch/hidden_cases.h"
+#include "grader/batch/hold_back.h"
 #include "grader/batch/manual_points.h"
 #include "grader/batch/outputs/attempts.h"
+#include "grader/batch/outputs/class_words.h"
+#include "grader/batch/outputs/feedback_archives.h"
 #include "grader/batch/plan.h"
 #include "grader/batch/raw_answers.h"
 #include "grader/batch/run_gradings.h"
@@ -39,6 +42,8 @@ std::vector<int> numbers_of(const std::string& text) {
   return numbers;
 }
 
+std::string due_date_setting(int part) { return fmt::format("due date of part {}", part); }
+
 /// What was asked for, laid over what the folder's last batch was asked for.
 class Settler {
  public:
@@ -56,6 +61,7 @@ class Settler {
     settings.device = device();
     settings.seed = seed();
     settings.roster = roster();
+    settings.groups = groups(settings.roster);
     settings.policy = policy();
     settings.assignment = assignment();
     settings.canvas_assignments = canvas_assignments();
@@ -134,11 +140,7 @@ class Settler {
   std::optional<std::string> text(const std::string& name, const std::filesystem::path& file) {
     if (file.empty()) return store_.setting(name);
     std::string text = read_file(file);
-    const auto before = store_.setting(name);
-    if (before && *before != text) {
-      replaced_.push_back(fmt::format("the {} is replaced by {}", name, file.string()));
-    }
-    set(name, text);
+    keep_file(name, name, store_.setting(name), text, file);
     return text;
   }
 
@@ -182,10 +184,41 @@ class Settler {
     return all;
   }
 
+  /// Of the instructor's table only the columns that are used are kept. An older grader kept all of
+  /// it, which goes with the first command.
   std::optional<Roster> roster() {
-    const auto roster = text("roster", request_.roster);
-    if (!roster) return std::nullopt;
-    return Roster::parse(*roster, name_of(request_.roster, "the roster"));
+    const auto text = store_.setting("roster");
+    std::optional<Roster> roster = text ? Roster::from_kept(*text) : std::nullopt;
+    if (text && !roster) roster = Roster::parse(*text, "the roster");
+    std::optional<std::string> before;
+    if (roster) before = roster->kept();
+    if (!request_.roster.empty()) {
+      roster = Roster::parse(read_file(request_.roster), request_.roster.string());
+    }
+    if (roster) keep_file("roster", "roster", before, roster->kept(), request_.roster);
+    return roster;
+  }
+
+  Groups groups(const std::optional<Roster>& roster) {
+    const auto before = store_.setting("groups");
+    if (request_.groups.empty()) return Groups::from_kept(before.value_or(""));
+    if (!roster) {
+      throw BatchError("--groups says who works with whom by the roster; add --roster");
+    }
+    Groups groups = Groups::parse(read_file(request_.groups), request_.groups.string(), *roster);
+    keep_file("groups", "table of groups", before, groups.kept(), request_.groups);
+    return groups;
+  }
+
+  /// What is kept of a file, in place of what was kept before; the command may name no file.
+  /// @param what it is, in words
+  void keep_file(const std::string& name, const std::string& what,
+                 const std::optional<std::string>& before, const std::string& text,
+                 const std::filesystem::path& file) {
+    if (before && *before != text && !file.empty()) {
+      replaced_.push_back(fmt::format("the {} is replaced by {}", what, file.string()));
+    }
+    set(name, text);
   }
 
   LatePolicy policy() {
@@ -202,7 +235,7 @@ class Settler {
     for (const int part : numbers_of(kept_.at("parts"))) {
       const auto now = request_.due.find(part);
       const std::string text = word(
-          fmt::format("due date of part {}", part),
+          due_date_setting(part),
           now == request_.due.end() ? std::nullopt : std::optional(toml_text_of(now->second)), "");
       if (!text.empty()) due[part] = moment_of(text, "the calendar").seconds;
     }
@@ -253,6 +286,16 @@ std::vector<int> parts_of_batch(Store& store) {
   return numbers_of(store.setting("parts").value_or(""));
 }
 
+LatePolicy kept_policy(Store& store) {
+  LatePolicy::Calendar due;
+  for (const int part : parts_of_batch(store)) {
+    const std::string text = store.setting(due_date_setting(part)).value_or("");
+    if (!text.empty()) due[part] = moment_of(text, "the calendar").seconds;
+  }
+  const auto policy = store.setting("policy");
+  return policy ? LatePolicy::parse(*policy, "the late policy", due) : LatePolicy(due);
+}
+
 Batch::Batch(const BatchRequest& request)
     : request_(request), folder_(request.out), store_(folder_.database()) {
   settings_ = Settler(request_, store_).run();
@@ -288,12 +331,26 @@ OutputOptions Batch::outputs(const BatchWork& work) const {
           .code_titles = work.code_titles};
 }
 
+std::vector<HeldTest> Batch::hold_back_tests(ClassResults& results, const Course& course,
+                                             const BatchWork& work, BatchListener& listener) {
+  require_known(settings_.policy.held_tests(), course);
+  std::vector<HeldTest> held = held_at(settings_.policy, work.now.value_or(std::time(nullptr)));
+  hold_back(results, held, settings_.policy, store_, course);
+  for (const PartSummary& part : results.parts) {
+    if (part.held_until.empty()) continue;
+    listener.say(
+        fmt::format("part {}: {}; run the batch again then", part.number, held_back_words(part)));
+  }
+  return held;
+}
+
 BatchSummary Batch::write_outputs(const Course& course, const BatchWork& work,
                                   BatchListener& listener) {
   ClassResults results = collect(store_, course, settings_.policy);
   results.device = settings_.device;
   results.time_kind = store_.setting("time_kind").value_or("modelled");
   results.gpu = store_.setting("gpu").value_or("");
+  const std::vector<HeldTest> held = hold_back_tests(results, course, work, listener);
   BatchSummary summary;
   for (const StudentOutcome& student : results.students) {
     ++summary.students;
@@ -309,9 +366,12 @@ BatchSummary Batch::write_outputs(const Course& course, const BatchWork& work,
     }
   }
   for (const std::string& problem : results.problems) listener.say(problem);
+  for (const std::string& line : words_about_return(results)) listener.say(line);
   if (!results.problems.empty()) ++summary.problems;
-  const LoadGrading load = [this](const std::string& grading) {
-    return from_evidence(store_.evidence(grading));
+  const LoadGrading load = [&](const std::string& grading) {
+    GradeResult result = from_evidence(store_.evidence(grading));
+    const auto part = std::ranges::find(course.parts, result.part, &PartSpec::number);
+    return part == course.parts.end() ? result : without_held(std::move(result), held, *part);
   };
   for (const char* name : {"", "feedback", "gradescope"}) remove_unfinished(folder_.path() / name);
   Attempts attempts;
@@ -336,11 +396,14 @@ BatchSummary Batch::write_outputs(const Course& course, const BatchWork& work,
 
 BatchSummary Batch::run(const Course& course, const BatchWork& work, Executor& executor,
                         BatchListener& listener) {
+  require_known(settings_.policy.held_tests(), course);
   take_class(store_, course, settings_.roster,
              {.submissions = settings_.submissions,
               .unpacker = work.unpacker,
               .sandbox = work.sandbox,
-              .jobs = work.jobs},
+              .jobs = work.jobs,
+              .groups = settings_.groups,
+              .most_submissions = settings_.policy.most_submissions()},
              listener);
   for (const std::string& line : settings_.replaced) listener.say(line);
   tell_strangers_of_policy(listener);

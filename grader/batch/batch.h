@@ -11,6 +11,7 @@
 #include "grader/batch/batch_folder.h"
 #include "grader/batch/course.h"
 #include "grader/batch/execute/executor.h"
+#include "grader/batch/intake/groups.h"
 #include "grader/batch/intake/late_policy.h"
 #include "grader/batch/intake/roster.h"
 #include "grader/batch/listener.h"
@@ -29,7 +30,8 @@ struct BatchRequest {
   std::filesystem::path submissions;
   std::filesystem::path roster;
   std::filesystem::path policy;
-  std::filesystem::path manual;  ///< points given by people, to be imported
+  std::filesystem::path groups = {};  ///< who works with whom
+  std::filesystem::path manual;       ///< points given by people, to be imported
   std::vector<int> parts;
   std::map<int, Moment> due = {};  ///< by the course's calendar, where the policy names no date
   std::string device;
@@ -48,6 +50,7 @@ struct BatchSettings {
   std::string device;
   Seed seed;
   std::optional<Roster> roster;
+  Groups groups;
   LatePolicy policy;
   std::string assignment;
   std::map<int, std::string> canvas_assignments;
@@ -80,10 +83,15 @@ struct BatchWork {
   /// Asked before anything is graded: throws where grades may not come from the device. May be
   /// empty.
   std::function<void(const std::string& device)> admit = {};
+  /// Seconds since 1970, which tests that count after the deadline go by; nothing: the clock's.
+  std::optional<std::int64_t> now = {};
 };
 
 /// The parts that are graded in a batch so far.
 std::vector<int> parts_of_batch(Store& store);
+
+/// The late policy that the batch was last given, with the calendar that it keeps.
+LatePolicy kept_policy(Store& store);
 
 /// One batch in one folder, which it holds locked.
 class Batch {
@@ -108,6 +116,9 @@ class Batch {
   void tell_strangers_of_policy(BatchListener& listener);
   void import_manual(const Course& course, BatchListener& listener);
   OutputOptions outputs(const BatchWork& work) const;
+  /// Leaves out what is not to be shown yet. @return the tests that were left out
+  std::vector<HeldTest> hold_back_tests(ClassResults& results, const Course& course,
+                                        const BatchWork& work, BatchListener& listener);
 
   BatchRequest request_;
   BatchFolder folder_;

@@ -122,6 +122,8 @@ class Collector {
     const SubmissionRow* row = submissions != nullptr ? &submissions->front() : nullptr;
     if (row != nullptr) {
       outcome.submission = row->called;
+      outcome.platform = row->platform;
+      outcome.return_name = row->return_name;
       outcome.received_at = row->received;
       outcome.notes = row->notes;
       if (!row->problem.empty()) outcome.problems.push_back(row->problem);

@@ -1,10 +1,12 @@
 #include "grader/batch/take_class.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <future>
 #include <map>
+#include <set>
 #include <tuple>
 
 #include "grader/report/text.h"
@@ -18,7 +20,36 @@ struct Taken {
   std::map<int, std::string> sources;
   bool names_itself = false;  ///< these two: see Submission
   bool owner_chose_time = false;
+  bool is_beyond_limit = false;
 };
+
+/// Who handed a submission in, and what contradicts that; empty where nothing does.
+struct People {
+  std::vector<Student> students;
+  std::string doubt = {};
+};
+
+std::string digits_of(std::string text) {
+  std::erase_if(text, [](char c) { return c < '0' || c > '9'; });
+  return text;
+}
+
+/// By what a platform gives one of several people feedback of their own. Canvas shows a comment to
+/// the whole group, and a repository's is read by all who share it, but a page is about one student
+/// alone; Gradescope has one result for all of them.
+std::string return_name_of(const SubmissionRow& row, const Student& student, std::size_t person) {
+  switch (row.platform) {
+    case Platform::moodle:
+      return person == 0 ? row.return_name : digits_of(student.moodle_identifier);
+    case Platform::gradescope:
+      return person == 0 ? row.return_name : "";
+    case Platform::none:
+    case Platform::canvas:
+    case Platform::git:
+      break;
+  }
+  return "";
+}
 
 /// Without a roster a submission says whose it is, by the best that it has.
 Student stranger(const Submission& submission, const StudentHints& hints) {
@@ -103,7 +134,9 @@ class ClassTaker {
                         .counts = true,
                         .problem = submission.problem,
                         .notes = submission.notes,
-                        .doubts = submission.doubts},
+                        .doubts = submission.doubts,
+                        .platform = submission.platform,
+                        .return_name = submission.return_name},
                 .sources = {},
                 .names_itself = submission.names_itself,
                 .owner_chose_time = submission.owner_chose_time};
@@ -114,12 +147,15 @@ class ClassTaker {
       store_.put_source(hash, files);
       taken.sources[part.number] = hash;
     }
-    const std::vector<Student> people = people_of(submission);
+    const auto [people, doubt] = people_of(submission);
     if (people.size() > 1) {
       taken.row.notes.push_back(fmt::format("{} students handed it in together.", people.size()));
     }
+    if (!doubt.empty() && taken.row.problem.empty()) taken.row.doubts.push_back(doubt);
+    const SubmissionRow whole = taken.row;
     for (std::size_t i = 0; i < people.size(); ++i) {
       taken.row.id = row_id(submission, i);
+      if (people.size() > 1) taken.row.return_name = return_name_of(whole, people[i], i);
       give(people[i], taken);
     }
   }
@@ -130,7 +166,7 @@ class ClassTaker {
   }
 
   /// Who handed it in: as the platform says, or the members of the group that it is called after.
-  std::vector<Student> people_of(const Submission& submission) const {
+  std::vector<Student> delivered_for(const Submission& submission) const {
     if (roster_) {
       std::vector<Student> group = roster_->group_of(submission.hints);
       if (!group.empty()) return group;
@@ -142,6 +178,29 @@ class ClassTaker {
     return people;
   }
 
+  /// Those, and who works with them by the table of groups.
+  People people_of(const Submission& submission) const {
+    People people{delivered_for(submission)};
+    std::set<std::string> keys, groups;
+    for (const Student& student : people.students) {
+      keys.insert(student.key);
+      groups.insert(options_.groups.group_of(student.key));
+    }
+    if (groups.size() > 1) {
+      people.doubt = fmt::format(
+          "{} handed it in together, and are not one group in the table of groups; correct one of "
+          "the two",
+          one_line(fmt::format("{}", fmt::join(keys, " and "))));
+      return people;
+    }
+    for (const std::string& key : options_.groups.members_of(*groups.begin())) {
+      if (keys.contains(key)) continue;
+      const auto member = std::ranges::find(roster_->students(), key, &Student::key);
+      if (member != roster_->students().end()) people.students.push_back(*member);
+    }
+    return people;
+  }
+
   void give(Student student, Taken taken) {
     student.on_roster = roster_ && !student.key.starts_with("unknown ");
     if (!student.on_roster) store_.put_student(student, 0);
@@ -149,16 +208,46 @@ class ClassTaker {
     by_student_[student.key].push_back(std::move(taken));
   }
 
+  /// Of more submissions than the policy takes, those that came in first are left.
+  void keep_to_limit(std::vector<Taken>& taken) const {
+    if (!options_.most_submissions) return;
+    const std::size_t most = *options_.most_submissions;
+    std::vector<Taken*> timely;
+    for (Taken& one : taken) {
+      if (one.row.problem.empty() && !one.names_itself) timely.push_back(&one);
+    }
+    if (timely.size() <= most) return;
+    std::ranges::stable_sort(timely, {},
+                             [](const Taken* one) { return one->row.received.value_or(0); });
+    const bool is_certain = std::ranges::all_of(
+        timely, [](const Taken* one) { return one->row.received && !one->owner_chose_time; });
+    for (std::size_t i = 0; i < timely.size(); ++i) {
+      SubmissionRow& row = timely[i]->row;
+      timely[i]->is_beyond_limit = i >= most;
+      row.notes.push_back(fmt::format(
+          "{} were handed in, and the policy takes the first {}: {}", timely.size(), most,
+          i < most ? "the newest of these counts" : "this one came in after them"));
+      if (is_certain) continue;
+      row.doubts.push_back(fmt::format(
+          "{} were handed in, of which the first {} are taken, and no time of a platform says of "
+          "each when it came in; remove those that came in later and run the batch again",
+          timely.size(), most));
+    }
+  }
+
   /// Of several submissions of one student the newest counts that could be taken in. One that only
   /// says itself whose it is, or when it was handed in, takes nobody's place: anybody can write
   /// another's name into a file or upon an archive, so somebody has to look.
   void choose(std::vector<Taken>& taken) {
+    keep_to_limit(taken);
     const auto rank = [](const Taken& one) {
-      return std::tuple(!one.names_itself, one.row.problem.empty(), one.row.received.value_or(0));
+      return std::tuple(!one.is_beyond_limit, !one.names_itself, one.row.problem.empty(),
+                        one.row.received.value_or(0));
     };
     std::ranges::stable_sort(taken,
                              [&](const Taken& a, const Taken& b) { return rank(a) > rank(b); });
     const bool several = taken.size() > 1 && taken[1].row.problem.empty() &&
+                         !taken[1].is_beyond_limit &&
                          taken[1].names_itself == taken[0].names_itself;
     const bool tied = several && taken[0].sources != taken[1].sources &&
                       (taken[0].row.received == taken[1].row.received || taken[0].owner_chose_time);
@@ -166,12 +255,13 @@ class ClassTaker {
       SubmissionRow& row = taken[i].row;
       row.counts = i == 0;
       if (i > 0) {
-        row.notes.push_back(
-            fmt::format("{} of the same student counts in its place", taken[0].row.called));
+        row.notes.push_back(fmt::format("{} of the same student or group counts in its place",
+                                        taken[0].row.called));
       }
       if (tied && i == 0) {
         row.problem = fmt::format(
-            "{} and {} are of the same student, and no time{} says which is the newer; remove all "
+            "{} and {} are of the same student or group, and no time{} says which is the newer; "
+            "remove all "
             "but the one that counts and run the batch again",
             taken[0].row.called, taken[1].row.called,
             taken[0].owner_chose_time ? " but one that its owner chose" : "");

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "grader/batch/course.h"
+#include "grader/batch/intake/groups.h"
 #include "grader/batch/intake/roster.h"
 #include "grader/batch/intake/submission.h"
 #include "grader/batch/listener.h"
@@ -16,6 +17,8 @@ struct TakeOptions {
   std::filesystem::path unpacker;  ///< build/bin/rooflab-unpack
   bool sandbox = true;
   unsigned jobs = 1;  ///< submissions looked into at a time
+  Groups groups = {};
+  std::optional<std::size_t> most_submissions = {};  ///< see LatePolicy
 };
 
 /// Looks into every submission of the folder, finds out whose it is and which of a student's

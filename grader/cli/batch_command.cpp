@@ -12,6 +12,7 @@
 #include "grader/batch/batch.h"
 #include "grader/batch/compare_classes.h"
 #include "grader/batch/execute/local_executor.h"
+#include "grader/batch/forget.h"
 #include "grader/batch/free_text.h"
 #include "grader/batch/job_files.h"
 #include "grader/batch/neighbours.h"
@@ -162,6 +163,7 @@ BatchRequest request_of(const BatchOptions& options, const DeviceChoice& device,
           .submissions = options.submissions,
           .roster = options.roster,
           .policy = options.policy,
+          .groups = options.groups,
           .manual = options.manual,
           .parts = options.parts,
           .due = due_dates(installation),
@@ -172,7 +174,7 @@ BatchRequest request_of(const BatchOptions& options, const DeviceChoice& device,
           .canvas_assignments = canvas_assignments(options),
           .leaderboard = options.leaderboard,
           .regrade = options.regrade,
-          .resume = options.resume};
+          .resume = options.resume || !options.forget.empty()};
 }
 
 /// What goes on with a batch that was stopped.
@@ -236,6 +238,32 @@ int compare_with(const std::string& earlier, Batch& now, const Course& course) {
   return comparison.changed.empty() ? 0 : 1;
 }
 
+/// The outputs are written anew in any case: an earlier command may have been interrupted.
+int forget_student(Batch& batch, const Course& course, const BatchWork& work,
+                   const std::filesystem::path& cache, const std::string& who) {
+  class Quiet : public BatchListener {
+    void say(const std::string& /*line*/) override {}
+    void progress(const BatchProgress& /*progress*/) override {}
+    bool stop() override { return false; }
+  } quiet;
+  Forgotten forgotten;
+  try {
+    forgotten = forget(batch.store(), batch.folder(), who, cache);
+  } catch (const std::exception&) {
+    batch.write_outputs(course, work, quiet);
+    throw;
+  }
+  batch.write_outputs(course, work, quiet);
+  const ForgottenRows& rows = forgotten.rows;
+  std::cout << fmt::format(
+      "{} is forgotten; removed: submissions {}, gradings {}, points by people {}, comments {}, "
+      "files {}, builds in the cache {}; the outputs of the class are written anew\nnot removed:\n",
+      one_line(who), rows.submissions, rows.gradings, rows.points, rows.comments, forgotten.files,
+      forgotten.builds);
+  for (const std::string& line : forgotten.left) std::cout << "  " << line << '\n';
+  return 0;
+}
+
 int exit_code_of(const BatchSummary& summary) {
   if (summary.faults > 0 || summary.stopped) return 3;
   return summary.problems > 0 ? 1 : 0;
@@ -259,20 +287,21 @@ int grade_class(const BatchOptions& options, const Installation& installation) {
     }
     if (!options.compare.empty()) return compare_with(options.compare, batch, course);
     const Share share = share_of(options);
+    const BatchWork work{.unpacker = installation.build / "bin" / "rooflab-unpack",
+                         .gpu_specs = installation.gpus(),
+                         .jobs = share.jobs > 0 ? share.jobs : processors(),
+                         .threads = share.threads,
+                         .sandbox = options.sandbox,
+                         .causes = options.causes,
+                         .code_titles = read_code_titles(installation.handouts() / "errors"),
+                         .admit = [&device](const std::string& id) { device.admit(id); }};
+    if (!options.forget.empty()) {
+      return forget_student(batch, course, work, installation.cache, options.forget);
+    }
     ClassProgress progress;
     const auto executor =
         executor_of(options, installation, share, batch.folder().path(), progress);
-    const BatchSummary summary =
-        batch.run(course,
-                  {.unpacker = installation.build / "bin" / "rooflab-unpack",
-                   .gpu_specs = installation.gpus(),
-                   .jobs = share.jobs > 0 ? share.jobs : processors(),
-                   .threads = share.threads,
-                   .sandbox = options.sandbox,
-                   .causes = options.causes,
-                   .code_titles = read_code_titles(installation.handouts() / "errors"),
-                   .admit = [&device](const std::string& id) { device.admit(id); }},
-                  *executor, progress);
+    const BatchSummary summary = batch.run(course, work, *executor, progress);
     progress.clear();
     tell_summary(summary, options, batch.folder().path());
     return exit_code_of(summary);

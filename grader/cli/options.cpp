@@ -130,7 +130,13 @@ void add_batch_options(CLI::App& command, BatchOptions& batch, Flags& flags) {
       [](const std::string& file) { return file.empty() ? "it names no file" : std::string(); },
       "");
   command.add_option("--roster", batch.roster, "CSV file of the students")->check(named);
-  command.add_option("--policy", batch.policy, "TOML file that says what being late costs")
+  command
+      .add_option(
+          "--policy", batch.policy,
+          "TOML file: what being late costs, how many submissions are taken, which tests wait "
+          "for the deadline")
+      ->check(named);
+  command.add_option("--groups", batch.groups, "CSV file that says who works with whom")
       ->check(named);
   command.add_option("--manual", batch.manual, "CSV file of points that people gave")->check(named);
   command.add_option("--device", batch.device, "auto, cuda[:index] or sim[:gpu]");
@@ -162,6 +168,15 @@ void add_batch_options(CLI::App& command, BatchOptions& batch, Flags& flags) {
                   "Folder of an earlier batch of this class: say whose points differ, and why; "
                   "grades nothing")
       ->excludes("--replay");
+  command
+      .add_option("--forget", batch.forget,
+                  "Remove a student with everything that is of nobody else, and say what is left; "
+                  "grades nothing")
+      ->check(CLI::Validator(
+          [](const std::string& who) { return who.empty() ? "it names nobody" : std::string(); },
+          ""))
+      ->excludes("--replay")
+      ->excludes("--compare");
   add_seed(command, batch.seed, "What the seeds of all inputs are made from");
   command.add_option("--assignment", batch.assignment, "Its name in gradebooks (default: Rooflab)");
   command

@@ -17,6 +17,7 @@ struct BatchOptions {
   std::string out;
   std::string roster;
   std::string policy;
+  std::string groups;
   std::string manual;
   std::vector<int> parts;
   std::string device;
@@ -29,6 +30,7 @@ struct BatchOptions {
   std::string replay;   ///< a student
   bool reveal = false;  ///< the hidden cases of the replay too
   std::string compare;  ///< folder of another batch of the class
+  std::string forget;   ///< a student
   std::optional<std::string> assignment;
   std::vector<std::string> canvas_assignments;  ///< "1=48213"
   std::optional<bool> leaderboard;

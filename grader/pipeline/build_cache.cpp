@@ -146,6 +146,25 @@ void BuildCache::require_room() const {
                   folder_.string(), left));
 }
 
+// A key holds the text of each file that went in, and that of a program the keys of its objects.
+std::size_t BuildCache::forget(const std::vector<std::string>& contents) const {
+  std::size_t forgotten = 0;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(folder_, error)) {
+    const std::filesystem::path file = entry.path() / "key";
+    if (!has_file(file).value_or(false)) continue;
+    const std::string key = read_file(file);
+    const bool is_of_them = std::ranges::any_of(contents, [&](const std::string& content) {
+      return !content.empty() && key.find(content) != std::string::npos;
+    });
+    if (!is_of_them) continue;
+    std::filesystem::remove_all(entry.path(), error);
+    if (error) fail_to_keep(entry.path(), error.value());
+    ++forgotten;
+  }
+  return forgotten;
+}
+
 void BuildCache::prune(std::size_t most) const {
   using Time = std::filesystem::file_time_type;
   const Time now = Time::clock::now();

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "grader/pipeline/build.h"
 
@@ -32,6 +33,11 @@ class BuildCache {
   /// were killed a day ago or longer left half-built. Entries found within the last hour always
   /// stay: a grader may be about to load them.
   void prune(std::size_t most = kMostEntries) const;
+
+  /// Removes every entry that a file with one of these contents went into. An entry that is in use
+  /// is made again.
+  /// @return how many
+  std::size_t forget(const std::vector<std::string>& contents) const;
 
   const std::filesystem::path& folder() const { return folder_; }
 

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
+#include "grader/batch/batch.h"
 #include "grader/batch/fingerprint.h"
 #include "grader/batch/intake/fold_name.h"
-#include "grader/batch/intake/late_policy.h"
 #include "grader/batch/outputs/class_words.h"
 #include "grader/report/text.h"
 
@@ -14,11 +14,6 @@ namespace rooflab {
 namespace {
 
 constexpr std::size_t kIdDigits = 20;
-
-LatePolicy kept_policy(Store& store) {
-  const auto policy = store.setting("policy");
-  return policy ? LatePolicy::parse(*policy, "the late policy") : LatePolicy();
-}
 
 /// The rows of partners are "entry", "entry~2", "entry~3": see take_class().
 std::string entry_of(const SubmissionRow& row, const std::map<std::string, std::string>& called) {

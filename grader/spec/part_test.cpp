@@ -335,7 +335,8 @@ TEST_F(PartTest, EveryMistakeIsNamedWithFileLineAndRemedy) {
   EXPECT_EQ(
       error_after("points = 15", "pionts = 15"),
       file +
-          ":11: task \"scale\": unknown key `pionts`; known keys are axes, bonus, case, entry, "
+          ":11: task \"scale\": unknown key `pionts`; did you mean `points`? known keys are axes, "
+          "bonus, case, entry, "
           "file, "
           "forbidden, group, hand_points, hints, host_time_limit_s, id, kind, libraries, oracle, "
           "points, "

@@ -8,6 +8,7 @@
 #include <sstream>
 #include <system_error>
 
+#include "grader/spec/nearest_name.h"
 #include "grader/spec/toml_bounds.h"
 
 namespace rooflab {
@@ -262,8 +263,10 @@ void TableReader::finish() const {
   for (const auto& [key, node] : table_) {
     const std::string name(key.str());
     if (known_.contains(name)) continue;
+    const std::string nearest = nearest_name(name, known_);
+    const std::string meant = nearest.empty() ? "" : fmt::format("did you mean `{}`? ", nearest);
     throw spec_error(file_, node, fmt::format("{}: unknown key `{}`", where_, name),
-                     "known keys are " + join(known_));
+                     meant + "known keys are " + join(known_));
   }
 }
 

@@ -67,7 +67,7 @@ class TableReader {
   /// Calls `read` for a table, if there is one.
   bool maybe(const std::string& key, const std::function<void(const toml::table&)>& read);
 
-  /// @throws SpecError naming the first key that nothing has read.
+  /// @throws SpecError naming the first key that nothing has read, and the nearest that there is.
   void finish() const;
 
   /// An error at `key`, or at the table when it has no such key.

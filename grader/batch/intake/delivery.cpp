@@ -1,5 +1,7 @@
 #include "grader/batch/intake/delivery.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <optional>
 #include <string_view>
@@ -48,6 +50,7 @@ std::optional<Delivery> canvas_delivery(std::string_view name) {
         std::string(name.substr(0, static_cast<std::size_t>(words[last - 1].end() - name.begin())));
     delivery.hints.canvas_id = std::string(user);
     delivery.owner = delivery.hints.canvas_name + "_" + delivery.hints.canvas_id;
+    delivery.return_name = fmt::format("{}_{}", user, words.back());
     delivery.file = std::string(rest);
     if (delivery.hints.canvas_name.empty() || rest.empty()) return std::nullopt;
     return delivery;
@@ -71,6 +74,7 @@ std::optional<Delivery> moodle_delivery(std::string_view name, bool is_folder) {
   delivery.hints.name = std::string(owner.substr(0, underline));
   delivery.hints.moodle_identifier = std::string(number);
   delivery.owner = std::string(owner);
+  delivery.return_name = std::string(number);
   const std::string_view rest = name.substr(mark + kMoodleMark.size());  // "file_gemv.cu"
   const std::size_t file = rest.find('_');
   if (file != std::string_view::npos) delivery.file = std::string(rest.substr(file + 1));
@@ -113,6 +117,7 @@ Delivery delivery_of(const std::string& name, bool is_folder) {
   Delivery delivery;
   if (is_folder && name.starts_with(kGradescope) && is_id(name.substr(kGradescope.size()))) {
     delivery.platform = Platform::gradescope;
+    delivery.return_name = name.substr(kGradescope.size());
   }
   if (!is_folder) delivery.file = name;
   return delivery;

@@ -3,18 +3,18 @@
 #include <string>
 
 #include "grader/batch/intake/roster.h"
+#include "grader/batch/platform.h"
 
 /// What the name of an entry says: who delivered it, and for whom.
 namespace rooflab {
-
-enum class Platform { none, canvas, moodle, gradescope };
 
 struct Delivery {
   Platform platform = Platform::none;
   StudentHints hints;
   bool marked_late = false;
-  std::string owner;  ///< what all entries of one student have in common; empty for none
-  std::string file;   ///< the name that the student gave a file; empty for a folder
+  std::string owner;        ///< what all entries of one student have in common; empty for none
+  std::string file;         ///< the name that the student gave a file; empty for a folder
+  std::string return_name;  ///< see Submission
 };
 
 /// Reads names as Canvas, Moodle and Gradescope write them:

@@ -1,6 +1,7 @@
 // libFuzzer's entry to what reads the text of a class: the first byte says which reader, the rest
 // is its text, or, for a capital letter, makes one of its grammar. Each gives an answer or the one
 // error that it promises.
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
@@ -12,6 +13,7 @@
 #include "grader/batch/intake/delivery.h"
 #include "grader/batch/intake/fold_name.h"
 #include "grader/batch/intake/gradescope.h"
+#include "grader/batch/intake/groups.h"
 #include "grader/batch/intake/late_policy.h"
 #include "grader/batch/intake/roster.h"
 #include "grader/spec/part.h"
@@ -32,7 +34,24 @@ void read_roster(std::string_view text) {
     for (const Student& student : roster.students()) {
       require(!student.key.empty());
       roster.find({.name = student.name, .email = student.email, .login = student.login});
+      roster.named(student.name);
     }
+    const auto again = Roster::from_kept(roster.kept());
+    require(again && again->kept() == roster.kept());
+  } catch (const CsvError&) {
+  }
+}
+
+void read_groups(std::string_view text) {
+  static const Roster roster =
+      Roster::parse("key,name,email,id\nada,Ada,ada@x.org,1\nbob,Bob,bob@x.org,2\n", "roster.csv");
+  try {
+    const Groups groups = Groups::parse(text, "groups.csv", roster);
+    for (const char* key : {"ada", "bob"}) {
+      const auto members = groups.members_of(groups.group_of(key));
+      require(members.empty() || std::ranges::find(members, key) != members.end());
+    }
+    require(Groups::from_kept(groups.kept()).kept() == groups.kept());
   } catch (const CsvError&) {
   }
 }
@@ -67,17 +86,19 @@ void read_policy(std::string_view text) {
 std::string made_text(char reader, std::string_view bytes) {
   using namespace simgpu::fuzzing;  // NOLINT(google-build-using-namespace): one function of that
                                     // namespace
-  static constexpr std::array<std::string_view, 12> kHeadings = {
-      "Student", "ID",  "SIS User ID", "SIS Login ID", "Section",   "Name",
-      "Email",   "SID", "First name",  "Surname",      "ID number", "Email address"};
-  static constexpr std::array<std::string_view, 9> kPolicy = {
-      "due", "step", "extension", "parts", "keeps", "student", "part", "hours", "parts.1"};
+  static constexpr std::array<std::string_view, 13> kHeadings = {
+      "Student", "ID",         "SIS User ID", "SIS Login ID", "Section",       "Name", "Email",
+      "SID",     "First name", "Surname",     "ID number",    "Email address", "Group"};
+  static constexpr std::array<std::string_view, 13> kPolicy = {
+      "due",   "step",    "extension",   "parts", "keeps",     "student", "part",
+      "hours", "parts.1", "submissions", "most",  "after_due", "groups"};
   static constexpr std::array<std::string_view, 5> kUsers = {"created_at", "users", "name", "email",
                                                              "sid"};
   Choices choices(bytes);
   switch (reader) {
     case 'r':
     case 't':
+    case 'g':
       return csv_text(choices, kHeadings);
     case 'p':
       return TomlText(choices, kPolicy).text();
@@ -128,6 +149,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       break;
     case 't':
       rooflab::read_table(text);
+      break;
+    case 'g':
+      rooflab::read_groups(text);
       break;
     case 'p':
       rooflab::read_policy(text);

@@ -55,6 +55,10 @@ class LatePolicy::Reader {
       TableReader slip(days, name_, "[slip_days]");
       policy_.slip_days_ = SlipDays::read(slip, name_);
     });
+    reader.maybe("submissions", [&](const toml::table& limits) { read_limit(limits); });
+    reader.each("after_due", [&](const toml::table& test) {
+      policy_.held_tests_.push_back(read_held_test(test, name_));
+    });
     reader.finish();
     // The policy's own date for every part counts before the calendar's.
     if (!policy_.due_) policy_.part_due_.insert(calendar_.begin(), calendar_.end());
@@ -78,6 +82,25 @@ class LatePolicy::Reader {
                          "write [[step]] with after_hours = 0 and keeps = 0.9 for 90 % of the "
                          "points, or keeps = 1 where lateness takes nothing");
     }
+    for (const HeldTest& test : policy_.held_tests_) {
+      if (policy_.due_of(test.part)) continue;
+      throw SpecError(fmt::format(
+          "{}: nothing says when part {} is due, so its tests would never count; write due = "
+          "2026-11-20T23:59:00+01:00 below [parts.{}]",
+          test.place, test.part, test.part));
+    }
+  }
+
+  void read_limit(const toml::table& table) {
+    constexpr std::int64_t kMost = 10'000;
+    TableReader reader(table, name_, "[submissions]");
+    const std::int64_t most = reader.integer("most");
+    if (most < 1 || most > kMost) {
+      throw reader.error("most", fmt::format("`most` is {}", most),
+                         fmt::format("write a whole number from 1 to {}", kMost));
+    }
+    reader.finish();
+    policy_.most_submissions_ = static_cast<std::size_t>(most);
   }
 
   void read_step(const toml::table& table) {
@@ -170,6 +193,15 @@ std::vector<int> LatePolicy::in_order_of_due(std::vector<int> parts) const {
 std::optional<std::int64_t> LatePolicy::due_of(int part) const {
   const auto own = part_due_.find(part);
   return own == part_due_.end() ? due_ : own->second;
+}
+
+std::optional<std::int64_t> LatePolicy::last_due_of(int part) const {
+  std::optional<std::int64_t> last = due_of(part);
+  if (!last) return last;
+  for (const Extension& extension : extensions_) {
+    if (extension.part.value_or(part) == part) last = std::max(*last, extension.due);
+  }
+  return last;
 }
 
 const LatePolicy::Extension* LatePolicy::extension_of(const std::vector<std::string>& names,

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "grader/batch/intake/held_tests.h"
 #include "grader/batch/intake/slip_days.h"
 
 namespace rooflab {
@@ -27,6 +28,11 @@ namespace rooflab {
 ///     due = 2026-12-01T12:00:00Z
 ///     [slip_days]                 # optional: slip_days.h
 ///     each = 4
+///     [submissions]               # optional
+///     most = 3                    # of each student; the newest of the first three counts
+///     [[after_due]]               # optional: held_tests.h
+///     part = 1
+///     task = "gemm_tiled"
 class LatePolicy {
  public:
   struct Lateness {
@@ -61,6 +67,15 @@ class LatePolicy {
 
   const SlipDays& slip_days() const { return slip_days_; }
 
+  /// How many submissions of a student are looked at; nothing where there is no limit.
+  std::optional<std::size_t> most_submissions() const { return most_submissions_; }
+
+  /// Tests that show and count once their part is due.
+  const std::vector<HeldTest>& held_tests() const { return held_tests_; }
+  /// When the part is due for the last student, extensions included, in seconds since 1970: sooner,
+  /// one could tell another what the tests are. Nothing where nothing says when it is due.
+  std::optional<std::int64_t> last_due_of(int part) const;
+
   /// The parts as they are due, those without a date last: in this order slip days are spent.
   std::vector<int> in_order_of_due(std::vector<int> parts) const;
 
@@ -87,6 +102,8 @@ class LatePolicy {
   std::vector<Step> steps_;
   std::vector<Extension> extensions_;
   SlipDays slip_days_;
+  std::optional<std::size_t> most_submissions_;
+  std::vector<HeldTest> held_tests_;
 };
 
 }  // namespace rooflab

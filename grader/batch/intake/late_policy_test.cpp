@@ -5,6 +5,7 @@
 
 #include <limits>
 
+#include "grader/batch/intake/policy_without.h"
 #include "grader/spec/part.h"
 
 namespace rooflab {
@@ -111,10 +112,13 @@ TEST(LatePolicy, SaysWhatIsWrongAndWhere) {
   EXPECT_THAT(late_policy_error("\ndue = \"tomorrow\"\n"),
               AllOf(HasSubstr("late.toml:2: "), HasSubstr("a date, a time and a zone")));
   EXPECT_THAT(late_policy_error("due = 2026-11-20\n"), HasSubstr("a date, a time and a zone"));
-  EXPECT_THAT(
-      late_policy_error("grace = 5\n"),
-      AllOf(HasSubstr("unknown key `grace`"),
-            HasSubstr("due, extension, grace_minutes, marked_late_hours, parts, slip_days, step")));
+  EXPECT_THAT(late_policy_error("grace = 5\n"),
+              AllOf(HasSubstr("unknown key `grace`"),
+                    HasSubstr("after_due, due, extension, grace_minutes, marked_late_hours, parts, "
+                              "slip_days, step, submissions")));
+  EXPECT_THAT(late_policy_error("\ngrace_minuts = 5\n"),
+              HasSubstr("late.toml:2: late policy: unknown key `grace_minuts`; did you mean "
+                        "`grace_minutes`?"));
   EXPECT_THAT(late_policy_error("grace_minutes = -1\n"), HasSubstr("from 0 on"));
   EXPECT_THAT(late_policy_error("grace_minutes = nan\n"), HasSubstr("from 0 on"));
   EXPECT_THAT(late_policy_error("[[step]]\nafter_hours = 1\nkeeps = 90\n"),
@@ -236,6 +240,71 @@ TEST_F(SlipDaysTest, MistakesAreNamedWithTheirPlace) {
               HasSubstr("\"ada\" has spent 5 days of 4"));
   EXPECT_THAT(error("[slip_days]\neach = 4\n" + spent + "1\n" + spent + "1\n"),
               HasSubstr("\"ada\" has spent days already"));
+}
+
+TEST(SubmissionLimit, IsReadFromThePolicy) {
+  const std::string policy = kPolicy;
+  EXPECT_EQ(LatePolicy().most_submissions(), std::nullopt);
+  EXPECT_EQ(LatePolicy::parse(policy, "late.toml").most_submissions(), std::nullopt);
+  EXPECT_EQ(LatePolicy::parse(policy + "[submissions]\nmost = 3\n", "late.toml").most_submissions(),
+            3U);
+  for (const char* most : {"0", "-1", "10001"}) {
+    EXPECT_THAT(late_policy_error(policy + "[submissions]\nmost = " + most + "\n"),
+                AllOf(HasSubstr("late.toml:24: "), HasSubstr("a whole number from 1 to 10000")));
+  }
+  EXPECT_THAT(late_policy_error(policy + "[submissions]\nmost = 2.5\n"), HasSubstr("an integer"));
+  EXPECT_THAT(late_policy_error(policy + "[submissions]\n"), HasSubstr("`most` is missing"));
+}
+
+TEST(TestsAfterTheDeadline, AreReadFromThePolicy) {
+  const LatePolicy policy =
+      LatePolicy::parse(std::string(kPolicy) +
+                            "[[after_due]]\npart = 1\ntask = \"gemm\"\n[[after_due]]\npart = 2\n"
+                            "task = \"gemv\"\ngroups = [\"edges\"]\n",
+                        "late.toml");
+  ASSERT_EQ(policy.held_tests().size(), 2U);
+  EXPECT_EQ(policy.held_tests()[0].task, "gemm");
+  EXPECT_THAT(policy.held_tests()[0].groups, ::testing::IsEmpty());
+  EXPECT_EQ(policy.held_tests()[1].part, 2);
+  EXPECT_THAT(policy.held_tests()[1].groups, ElementsAre("edges"));
+  EXPECT_EQ(policy.held_tests()[1].place, "late.toml:26");
+}
+
+TEST(TestsAfterTheDeadline, WaitForTheLastExtension) {
+  const LatePolicy policy = LatePolicy::parse(kPolicy, "late.toml");
+  EXPECT_EQ(policy.last_due_of(1), kDue + 24 * kHour) << "ada's for every part";
+  EXPECT_EQ(policy.last_due_of(2), kDue + 7 * 24 * kHour);
+  EXPECT_EQ(policy.last_due_of(3), kDue + 48 * kHour) << "that for the part alone";
+  EXPECT_EQ(LatePolicy().last_due_of(1), std::nullopt);
+}
+
+TEST(TestsAfterTheDeadline, MistakesAreNamedWithTheirPlace) {
+  const auto error = [](const std::string& text) {
+    return late_policy_error(std::string(kPolicy) + "[[after_due]]\n" + text);
+  };
+  EXPECT_THAT(error("part = 1\n"), HasSubstr("`task` is missing"));
+  EXPECT_THAT(error("task = \"gemm\"\n"), HasSubstr("`part` is missing"));
+  EXPECT_THAT(error("part = -1\ntask = \"gemm\"\n"),
+              HasSubstr("late.toml:24: there is no part -1"));
+  EXPECT_THAT(error("part = 1\ntask = \"gemm\"\ngroups = []\n"), HasSubstr("`groups` is empty"));
+  EXPECT_THAT(error("part = 1\ntask = \"gemm\"\ngroup = [\"a\"]\n"),
+              HasSubstr("unknown key `group`; did you mean `groups`? known keys are"));
+  EXPECT_THAT(
+      late_policy_error("marked_late_hours = 5\n[[step]]\nafter_hours = 0\nkeeps = 1\n"
+                        "[[after_due]]\npart = 1\ntask = \"gemm\"\n"),
+      AllOf(HasSubstr("late.toml:5: nothing says when part 1 is due"), HasSubstr("[parts.1]")));
+}
+
+TEST(PolicyWithout, HasNothingOfTheStudentAndTheSameRules) {
+  const std::string text = std::string("# ada is ill\n") + kPolicy +
+                           "[slip_days]\neach = 4\n[[slip_days.spent]]\nstudent = \"ADA\"\n"
+                           "days = 1\n[[slip_days.spent]]\nstudent = \"bob\"\ndays = 2\n";
+  const std::string rest = policy_without(text, {"ada", "ada@x.org", ""});
+  EXPECT_EQ(rest.find("ada"), std::string::npos) << rest;
+  EXPECT_EQ(rest.find("Ada"), std::string::npos) << rest;
+  const LatePolicy policy = LatePolicy::parse(rest, "late.toml");
+  EXPECT_THAT(policy.named_students(), ElementsAre("bob"));
+  EXPECT_EQ(policy.lateness({"bob"}, 1, kDue + 901, false).keeps, 0.9);
 }
 
 }  // namespace

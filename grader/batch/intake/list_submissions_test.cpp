@@ -101,6 +101,7 @@ TEST(Delivery, ReadsNamesOfCanvas) {
   EXPECT_TRUE(late.marked_late);
   EXPECT_EQ(late.hints.canvas_name, "lovelaceada");
   EXPECT_EQ(late.hints.canvas_id, "12345");
+  EXPECT_EQ(late.return_name, "12345_67890") << "user and attachment";
   EXPECT_EQ(late.file, "my_archive-1.zip");
   const Delivery in_time = delivery_of("lovelaceada_12345_67890_LATE_1_2_x.zip", false);
   EXPECT_FALSE(in_time.marked_late);
@@ -109,6 +110,7 @@ TEST(Delivery, ReadsNamesOfCanvas) {
   EXPECT_EQ(delivery_of("gemv_1_cu", false).platform, Platform::none);
   EXPECT_EQ(delivery_of("lovelaceada_1_2_archive", true).hints.canvas_id, "1");
   EXPECT_EQ(delivery_of("lovelaceada_1_2_archive", true).file, "");
+  EXPECT_EQ(delivery_of("lovelaceada_1_2_archive", true).return_name, "1_2");
 }
 
 TEST(Delivery, ReadsNamesOfMoodle) {
@@ -117,6 +119,7 @@ TEST(Delivery, ReadsNamesOfMoodle) {
   EXPECT_EQ(file.hints.name, "Ada L_o");
   EXPECT_EQ(file.hints.moodle_identifier, "12");
   EXPECT_EQ(file.file, "a_b.cu");
+  EXPECT_EQ(file.return_name, "12");
   for (const char* name : {"Ada_12_assignsubmission_file_", "Ada_12_assignsubmission_file"}) {
     EXPECT_EQ(delivery_of(name, true).platform, Platform::moodle) << name;
   }

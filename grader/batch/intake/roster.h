@@ -32,7 +32,20 @@ class Roster {
   /// line, and what to do
   static Roster parse(std::string_view text, const std::string& name);
 
+  /// What a batch keeps of it: the columns that are used, as JSON. Other marks and whatever else
+  /// the instructor's file holds are not in it.
+  std::string kept() const;
+  /// @return nothing for a text that kept() has not written
+  static std::optional<Roster> from_kept(std::string_view text);
+  /// Everybody but the student with this key.
+  Roster without(const std::string& key) const;
+
   const std::vector<Student>& students() const { return students_; }
+
+  /// The one student whom a table means by a key, login, e-mail address, number, Canvas's or
+  /// Moodle's identifier, or else by a name.
+  /// @return nothing when it fits nobody, or several
+  std::optional<Student> named(const std::string& name) const;
 
   /// The one student whom the hints fit. Identifiers decide before logins, those before e-mail
   /// addresses, those before names; case and accents do not matter in names. A login may stand

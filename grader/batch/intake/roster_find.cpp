@@ -89,6 +89,22 @@ std::vector<Student> Roster::group_of(const StudentHints& hints) const {
   return members;
 }
 
+std::optional<Student> Roster::named(const std::string& name) const {
+  const auto by_identifier = [](const StudentHints& hints, const Student& student) {
+    const std::string& wanted = hints.name;
+    return means_one_of(wanted, names_of(student)) || same(wanted, student.canvas_id) ||
+           same(wanted, student.moodle_identifier) ||
+           same("participant " + wanted, student.moodle_identifier);
+  };
+  const StudentHints hints{.name = name};
+  for (const Fits& fits : {Fits(by_identifier), Fits(same_name)}) {
+    const auto found = all_that_fit(students_, hints, fits);
+    if (found.size() > 1) return {};
+    if (!found.empty()) return *found.front();
+  }
+  return {};
+}
+
 std::optional<Student> Roster::find(const StudentHints& hints) const {
   const Student* decided = nullptr;
   for (const auto& fits : {same_identifier, same_login, same_email}) {

@@ -167,5 +167,43 @@ TEST(FoldName, LeavesLettersAndDigits) {
   EXPECT_EQ(fold_letters("O'Brien, Anne"), "obrienanne");
 }
 
+TEST(Roster, IsKeptWithTheColumnsThatAreUsedAndNoOthers) {
+  const Roster roster = Roster::parse(
+      "Student,ID,SIS User ID,SIS Login ID,Section,Lab 1 (42),Final Score,group_name\n"
+      "    Points Possible,,,,,100,100,\n"
+      "\"Lovelace, \"\"=Ada\"\"\",501,s1815,ada,Mon,61.25,87.5,Team 1\n",
+      "r.csv");
+  const std::string kept = roster.kept();
+  for (const char* mark : {"61.25", "87.5", "Lab 1", "Final"}) {
+    EXPECT_EQ(kept.find(mark), std::string::npos) << mark;
+  }
+  const auto again = Roster::from_kept(kept);
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->kept(), kept);
+  const Student& ada = again->students().at(0);
+  EXPECT_EQ(ada.key, "ada");
+  EXPECT_EQ(ada.name, "Lovelace, \"=Ada\"") << "no apostrophe as a table would have";
+  EXPECT_EQ(ada.canvas_id, "501");
+  EXPECT_EQ(ada.sis_id, "s1815");
+  EXPECT_EQ(ada.section, "Mon");
+  EXPECT_TRUE(ada.on_roster);
+  EXPECT_EQ(again->group_of({.canvas_name = "team1"}).size(), 1U);
+}
+
+TEST(Roster, TellsWhatItHasKeptFromATable) {
+  for (const char* text : {"", "key,name\nada,Ada\n", "[1]", "{\"key\": \"ada\"}", "[[["}) {
+    EXPECT_FALSE(Roster::from_kept(text)) << text;
+  }
+}
+
+TEST(Roster, GoesOnWithoutAStudentWhoIsForgotten) {
+  const Roster roster = Roster::parse("key,group\nada,a\nbob,b\n", "r.csv");
+  const Roster rest = roster.without("ada");
+  ASSERT_EQ(rest.students().size(), 1U);
+  EXPECT_EQ(rest.students()[0].key, "bob");
+  EXPECT_EQ(rest.group_of({.canvas_name = "b"}).size(), 1U);
+  EXPECT_TRUE(rest.group_of({.canvas_name = "a"}).empty());
+}
+
 }  // namespace
 }  // namespace rooflab

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "grader/batch/intake/roster.h"
+#include "grader/batch/platform.h"
 
 namespace rooflab {
 
@@ -26,6 +27,11 @@ struct Submission {
   StudentHints hints;
   std::vector<StudentHints> partners;  ///< who handed it in with that one, as the platform says
   std::string called;                  ///< its name in the folder, as valid UTF-8 on one line
+  Platform platform = Platform::none;
+  /// By what the platform knows again what it delivered: Canvas's user and attachment
+  /// ("12345_67890"), Moodle's participant, Gradescope's submission, the folder of a git
+  /// repository.
+  std::string return_name = {};
   std::optional<std::int64_t> received_at;  ///< seconds since 1970
   bool owner_chose_time = false;  ///< received_at stands in what was handed in, and nowhere else
   bool marked_late = false;       ///< the name says so (Canvas), without a time

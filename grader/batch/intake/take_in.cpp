@@ -178,9 +178,15 @@ class Intake {
     const Delivery& delivery = deliveries_.front();
     platform_ = delivery.platform;
     submission_.hints = delivery.hints;
+    submission_.platform = delivery.platform;
+    submission_.return_name = delivery.return_name;
     submission_.called = shown(delivery.owner.empty() ? name_of(first) : delivery.owner);
     if (platform_ != Platform::none) return;
     const std::string name = name_of(first);
+    if (is_folder_ && has_repository_) {
+      submission_.platform = Platform::git;
+      submission_.return_name = name;
+    }
     if (!is_folder_ && is_wanted_name(name, options_.wanted)) return;  // says what, not who
     submission_.hints.login = without_branch(is_folder_ ? name : without_extension(name));
     submission_.hints.name = submission_.hints.login;

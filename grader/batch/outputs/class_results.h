@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "grader/batch/platform.h"
 #include "grader/batch/student.h"
 #include "grader/spec/result.h"
 
@@ -106,6 +107,8 @@ struct StudentOutcome {
   std::vector<ManualPoints> manual;
   std::vector<FileComment> comments = {};  ///< by part, file and line
   int slip_days = 0;                       ///< spent so far, before this batch too
+  Platform platform = Platform::none;      ///< that delivered the submission
+  std::string return_name = {};            ///< see Submission; empty where no feedback can go back
 };
 
 /// Its maxima are the largest that anybody's recorded grading has, or the course's where nothing
@@ -113,8 +116,10 @@ struct StudentOutcome {
 struct PartSummary {
   int number = 0;
   std::string title;
-  double max_score = 0;   ///< without bonus
-  double max_manual = 0;  ///< of `text` questions
+  double max_score = 0;         ///< without bonus
+  double max_manual = 0;        ///< of `text` questions
+  double held_back = 0;         ///< beside both: of tests that show and count from `held_until` on
+  std::string held_until = {};  ///< "2026-11-20 22:59 UTC"; empty where nothing is held back
 };
 
 /// The whole class. Students stand in the roster's order, then those who are not on it by key.

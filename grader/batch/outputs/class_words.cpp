@@ -136,6 +136,12 @@ std::string pending_clause(const PartOutcome& outcome) {
 
 }  // namespace
 
+std::string held_back_words(const PartSummary& summary) {
+  if (summary.held_until.empty()) return {};
+  return fmt::format("tests worth {} more points show and count after {}",
+                     format_points(summary.held_back), summary.held_until);
+}
+
 std::string part_sentence(const PartSummary& summary, const PartOutcome& outcome) {
   std::string words;
   switch (outcome.state) {
@@ -157,9 +163,12 @@ std::string part_sentence(const PartSummary& summary, const PartOutcome& outcome
   if (outcome.bonus > 0) words += fmt::format(", {} bonus", format_points(outcome.bonus));
   if (!outcome.lateness.empty()) words += ", " + one_line(outcome.lateness);
   if (outcome.manual != 0) words += fmt::format(", {} by hand", format_points(outcome.manual));
-  if (missing_in(outcome) == Missing::points) return words + pending_clause(outcome);
-  return words + fmt::format("; in all {} of {}", format_points(outcome.total()),
+  words += missing_in(outcome) == Missing::points
+               ? pending_clause(outcome)
+               : fmt::format("; in all {} of {}", format_points(outcome.total()),
                              format_points(max_total(summary, outcome)));
+  const std::string later = held_back_words(summary);
+  return later.empty() ? words : words + "; " + later;
 }
 
 std::vector<std::string> problems_beside(const StudentOutcome& student,

@@ -56,6 +56,10 @@ std::optional<double> total_of(const StudentOutcome& student);
 double max_total(const ClassResults& results);
 double max_total(const ClassResults& results, const StudentOutcome& student);
 
+/// "tests worth 4 more points show and count after 2026-11-20 22:59 UTC"; empty where nothing is
+/// held back.
+std::string held_back_words(const PartSummary& summary);
+
 /// What became of a part, in one sentence for the student: "17.5 of 22 points, 1 of them bonus".
 std::string part_sentence(const PartSummary& summary, const PartOutcome& outcome);
 

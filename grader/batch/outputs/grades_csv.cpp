@@ -83,7 +83,8 @@ std::vector<std::string> row_of(const ClassResults& results, const StudentOutcom
           joined_lines(student.notes),
           one_line(student.submission),
           student.received_at ? utc_time(*student.received_at) : "",
-          "feedback/" + file_stem(who.key) + ".html"};
+          "feedback/" + file_stem(who.key) + ".html",
+          held_back_words(summary)};
 }
 
 }  // namespace
@@ -94,7 +95,8 @@ std::string grades_csv(const ClassResults& results, const OutputOptions& /*optio
                   "score",          "max score",  "bonus",      "lateness keeps", "lateness",
                   "manual",         "max manual", "pending",    "total",          "max total",
                   "previous total", "change",     "passed",     "tasks",          "why",
-                  "problems",       "notes",      "submission", "received",       "feedback"}};
+                  "problems",       "notes",      "submission", "received",       "feedback",
+                  "held back"}};
   for (const StudentOutcome& student : results.students) {
     for (const PartOutcome& outcome : student.parts) {
       table.push_back(row_of(results, student, outcome));

@@ -12,6 +12,7 @@
 #include "grader/batch/outputs/class_page.h"
 #include "grader/batch/outputs/class_statistics.h"
 #include "grader/batch/outputs/class_words.h"
+#include "grader/batch/outputs/feedback_archives.h"
 #include "grader/batch/outputs/feedback_page.h"
 #include "grader/batch/outputs/gradebooks.h"
 #include "grader/batch/outputs/gradescope_json.h"
@@ -59,6 +60,7 @@ class Writer {
       attempts_.make([&] { write_student(student, junit); });
     }
     write("junit.xml", [&] { return std::move(junit).finish(); });
+    attempts_.make([&] { write_archives(); });
     attempts_.end();
   }
 
@@ -113,8 +115,24 @@ class Writer {
     junit.end();
     const std::string stem = file_stem(student.student.key);
     if (doubled_stems_.contains(stem)) return;
-    write("gradescope/" + stem + ".json", [&] { return std::move(gradescope).finish(); });
-    write("feedback/" + stem + ".html", [&] { return std::move(feedback).finish(); });
+    const std::string result = std::move(gradescope).finish();
+    const std::string page = std::move(feedback).finish();
+    write("gradescope/" + stem + ".json", [&] { return result; });
+    write("feedback/" + stem + ".html", [&] { return page; });
+    archives_.add(student, page, result);
+  }
+
+  /// One that nobody's feedback is in any more may hold that of somebody who is gone.
+  void write_archives() {
+    const auto archives = std::move(archives_).finish();
+    for (const char* name : {kCanvasFeedback, kMoodleFeedback, kGradescopeRerun}) {
+      const auto archive = archives.find(name);
+      if (archive == archives.end()) {
+        std::filesystem::remove(folder_ / name);
+      } else {
+        write(name, [&] { return archive->second; });
+      }
+    }
   }
 
   /// Removes our files of students who are gone. Whatever else lies there, links too, is left
@@ -149,6 +167,7 @@ class Writer {
   const OutputOptions& options_;
   std::set<std::string> stems_, doubled_stems_;
   std::size_t timed_tasks_ = 0;
+  FeedbackArchives archives_;
   Attempts attempts_;
 };
 

@@ -63,7 +63,10 @@ Database::Database(const std::filesystem::path& file) {
   sqlite3_busy_timeout(opened, kPatienceMs);
   // A rollback journal, not a write-ahead log: the database stays one file, and network file
   // systems can hold it.
-  execute("PRAGMA journal_mode = DELETE; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON");
+  execute(
+      "PRAGMA journal_mode = DELETE; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; "
+      // What is deleted is overwritten too: it may be about somebody who has to be forgotten.
+      "PRAGMA secure_delete = ON");
 }
 
 void Database::execute(const std::string& sql) {

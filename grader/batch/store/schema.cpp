@@ -7,6 +7,13 @@
 namespace rooflab {
 namespace {
 
+/// By what a platform takes feedback on a submission back. The names are filled when the class is
+/// taken in the next time.
+constexpr const char* kReturnNames = R"sql(
+ALTER TABLE submissions ADD COLUMN platform TEXT NOT NULL DEFAULT '';  -- 'canvas', 'moodle', 'gradescope', 'git'
+ALTER TABLE submissions ADD COLUMN return_name TEXT NOT NULL DEFAULT '';
+)sql";
+
 /// Step i brings schema i to i + 1. A step that was ever released is never changed: a new one is
 /// added.
 constexpr std::array kSteps = {
@@ -235,7 +242,7 @@ CREATE TABLE review_log (
   before TEXT NOT NULL,
   after TEXT NOT NULL
 );
-)sql",
+)sql", kReturnNames,
 };
 
 int schema_of(Database& database) {

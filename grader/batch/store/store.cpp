@@ -122,9 +122,12 @@ void Store::forget_presence() { database_.execute("UPDATE submissions SET presen
 
 void Store::put_submission(const SubmissionRow& row) {
   Statement(database_,
-            "INSERT INTO submissions VALUES (?1, ?2, ?3, ?4, ?5, ?6, 1, ?7, ?8, ?9) "
+            "INSERT INTO submissions (id, student, called, received, marked_late, counts, present, "
+            "problem, notes, doubts, platform, return_name) "
+            "VALUES (?1, ?2, ?3, ?4, ?5, ?6, 1, ?7, ?8, ?9, ?10, ?11) "
             "ON CONFLICT (id) DO UPDATE SET student = ?2, called = ?3, received = ?4, "
-            "marked_late = ?5, counts = ?6, present = 1, problem = ?7, notes = ?8, doubts = ?9")
+            "marked_late = ?5, counts = ?6, present = 1, problem = ?7, notes = ?8, doubts = ?9, "
+            "platform = ?10, return_name = ?11")
       .bind(row.id)
       .bind(row.student)
       .bind(row.called)
@@ -134,6 +137,8 @@ void Store::put_submission(const SubmissionRow& row) {
       .bind(row.problem)
       .bind(nlohmann::json(row.notes).dump())
       .bind(nlohmann::json(row.doubts).dump())
+      .bind(name_of(row.platform))
+      .bind(row.return_name)
       .run();
 }
 
@@ -167,9 +172,11 @@ bool Store::has_file(const std::string& source, const std::string& path) {
 }
 
 std::vector<SubmissionRow> Store::submissions() {
-  Statement row(database_,
-                "SELECT id, student, called, received, marked_late, counts, problem, notes, doubts "
-                "FROM submissions WHERE present ORDER BY student, counts DESC, id");
+  Statement row(
+      database_,
+      "SELECT id, student, called, received, marked_late, counts, problem, notes, doubts, "
+      "platform, return_name "
+      "FROM submissions WHERE present ORDER BY student, counts DESC, id");
   std::vector<SubmissionRow> rows;
   while (row.step()) {
     SubmissionRow one;
@@ -182,6 +189,8 @@ std::vector<SubmissionRow> Store::submissions() {
     one.problem = row.text();
     one.notes = nlohmann::json::parse(row.text()).get<std::vector<std::string>>();
     one.doubts = nlohmann::json::parse(row.text()).get<std::vector<std::string>>();
+    one.platform = platform_of(row.text());
+    one.return_name = row.text();
     rows.push_back(std::move(one));
   }
   return rows;

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "grader/batch/platform.h"
 #include "grader/batch/store/database.h"
 #include "grader/batch/student.h"
 #include "grader/spec/result.h"
@@ -24,6 +25,8 @@ struct SubmissionRow {
   std::string problem = {};
   std::vector<std::string> notes = {};
   std::vector<std::string> doubts = {};
+  Platform platform = Platform::none;
+  std::string return_name = {};  ///< see Submission; empty where no feedback can go back
 };
 
 /// What a grading is of: together with the installation, everything that decides its outcome.
@@ -93,6 +96,21 @@ struct GradedPoints {
   double max_score = 0;
 };
 
+/// What there is of one student alone, outside of the rows that say so.
+struct StudentTraces {
+  std::vector<std::string> submissions;  ///< their names in the folder
+  std::vector<std::string> gradings;     ///< names of those that nobody else has
+  std::vector<std::string> contents;     ///< of files that nobody else has handed in
+};
+
+/// How many rows went with a student.
+struct ForgottenRows {
+  std::size_t submissions = 0;
+  std::size_t gradings = 0;  ///< that nobody else has
+  std::size_t points = 0;    ///< given by people
+  std::size_t comments = 0;  ///< of a review
+};
+
 /// Files of one part by their paths relative to a submission, with their contents.
 using SourceFiles = std::map<std::string, std::string>;
 
@@ -120,6 +138,15 @@ class Store {
   /// says.
   void put_student(const Student& student, int position);
   std::vector<Student> students();  ///< in their order
+
+  StudentTraces traces_of(const std::string& student);
+  /// Removes a student with all that is of nobody else: submissions, files, gradings with their
+  /// evidence and answers, points, comments and the history of a review.
+  /// @param names by which questions may have had the student's own numbers
+  ForgottenRows forget_student(const std::string& student, const std::vector<std::string>& names);
+  /// Overwrites what was deleted before the database did so by itself, in no transaction. It needs
+  /// room for a second copy of the database.
+  void overwrite_free_pages();
 
   /// Marks every submission as gone from the folder, until put_submission finds it again.
   void forget_presence();

@@ -18,6 +18,7 @@ struct BatchOptions {
   std::string roster;
   std::string policy;
   std::string manual;
+  std::string requests;
   std::vector<int> parts;
   std::string device;
   unsigned jobs = 0;  ///< 0: one per CPU
@@ -26,6 +27,7 @@ struct BatchOptions {
   std::optional<Seed> seed;
   std::string causes = "full";  ///< or "quick"
   std::vector<std::string> regrade;
+  std::optional<std::string> regrade_counts;
   std::string replay;   ///< a student
   bool reveal = false;  ///< the hidden cases of the replay too
   std::string compare;  ///< folder of another batch of the class

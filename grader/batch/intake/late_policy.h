@@ -16,6 +16,7 @@ namespace rooflab {
 ///     due = 2026-11-20T23:59:00+01:00
 ///     grace_minutes = 15          # as late as this is in time
 ///     marked_late_hours = 24      # for a submission that is only marked late, without a time
+///     regrade_counts = "best"     # optional: of a regrade and the grade before it; or "latest"
 ///     [[step]]                    # from the first hour on; the last step that fits counts
 ///     after_hours = 0
 ///     keeps = 0.9                 # of the points
@@ -61,6 +62,9 @@ class LatePolicy {
 
   const SlipDays& slip_days() const { return slip_days_; }
 
+  /// "latest" or "best"; empty where the policy does not say.
+  const std::string& regrade_counts() const { return regrade_counts_; }
+
   /// The parts as they are due, those without a date last: in this order slip days are spent.
   std::vector<int> in_order_of_due(std::vector<int> parts) const;
 
@@ -87,6 +91,7 @@ class LatePolicy {
   std::vector<Step> steps_;
   std::vector<Extension> extensions_;
   SlipDays slip_days_;
+  std::string regrade_counts_;
 };
 
 }  // namespace rooflab

@@ -111,10 +111,9 @@ TEST(LatePolicy, SaysWhatIsWrongAndWhere) {
   EXPECT_THAT(late_policy_error("\ndue = \"tomorrow\"\n"),
               AllOf(HasSubstr("late.toml:2: "), HasSubstr("a date, a time and a zone")));
   EXPECT_THAT(late_policy_error("due = 2026-11-20\n"), HasSubstr("a date, a time and a zone"));
-  EXPECT_THAT(
-      late_policy_error("grace = 5\n"),
-      AllOf(HasSubstr("unknown key `grace`"),
-            HasSubstr("due, extension, grace_minutes, marked_late_hours, parts, slip_days, step")));
+  EXPECT_THAT(late_policy_error("grace = 5\n"),
+              AllOf(HasSubstr("unknown key `grace`"),
+                    HasSubstr("marked_late_hours, parts, regrade_counts, slip_days, step")));
   EXPECT_THAT(late_policy_error("grace_minutes = -1\n"), HasSubstr("from 0 on"));
   EXPECT_THAT(late_policy_error("grace_minutes = nan\n"), HasSubstr("from 0 on"));
   EXPECT_THAT(late_policy_error("[[step]]\nafter_hours = 1\nkeeps = 90\n"),
@@ -135,6 +134,15 @@ TEST(LatePolicy, SaysWhatIsWrongAndWhere) {
                                 "[[extension]]\nstudent = \"A\"\ndue = 2026-11-21T23:59:00Z\n"),
               AllOf(HasSubstr("late.toml:5: "), HasSubstr("has an extension for this already")));
   EXPECT_THAT(late_policy_error("due = \n"), HasSubstr("late.toml:1: "));
+}
+
+TEST(LatePolicy, MaySayWhichGradeCountsAfterARegrade) {
+  const auto with = [](const char* line) { return line + std::string(kPolicy); };
+  EXPECT_EQ(LatePolicy::parse(kPolicy, "late.toml").regrade_counts(), "");
+  EXPECT_EQ(LatePolicy::parse(with("regrade_counts = \"best\""), "late.toml").regrade_counts(),
+            "best");
+  EXPECT_THAT(late_policy_error(with("regrade_counts = \"most\"")),
+              AllOf(HasSubstr("late.toml:1"), HasSubstr("write \"latest\"")));
 }
 
 TEST(LatePolicy, Part0HasADueTimeAndExtensionsOfItsOwn) {

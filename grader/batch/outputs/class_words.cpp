@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <stdexcept>
 
 #include "grader/report/text.h"
@@ -136,6 +137,33 @@ std::string pending_clause(const PartOutcome& outcome) {
 
 }  // namespace
 
+std::string regraded_words(const PartOutcome& outcome) {
+  if (!outcome.previous_total || missing_in(outcome) != Missing::nothing) return {};
+  const std::string other = format_points(*outcome.previous_total);
+  return outcome.earlier_counts
+             ? fmt::format("regraded to {}, and the grade before it counts", other)
+             : fmt::format("regraded, was {}", other);
+}
+
+std::string checkout_words(const PartOutcome& outcome) {
+  return outcome.checkout.empty() ? "" : "graded with commit " + one_line(outcome.checkout);
+}
+
+std::vector<std::string> checkouts_of(const ClassResults& results) {
+  std::set<std::string> checkouts;
+  for (const StudentOutcome& student : results.students) {
+    for (const PartOutcome& outcome : student.parts) {
+      if (!outcome.checkout.empty()) checkouts.insert(one_line(outcome.checkout));
+    }
+  }
+  return {checkouts.begin(), checkouts.end()};
+}
+
+std::optional<double> score_of(const PartOutcome& outcome) {
+  if (outcome.state != PartState::graded) return std::nullopt;
+  return outcome.score + outcome.bonus;
+}
+
 std::string part_sentence(const PartSummary& summary, const PartOutcome& outcome) {
   std::string words;
   switch (outcome.state) {
@@ -158,8 +186,10 @@ std::string part_sentence(const PartSummary& summary, const PartOutcome& outcome
   if (!outcome.lateness.empty()) words += ", " + one_line(outcome.lateness);
   if (outcome.manual != 0) words += fmt::format(", {} by hand", format_points(outcome.manual));
   if (missing_in(outcome) == Missing::points) return words + pending_clause(outcome);
-  return words + fmt::format("; in all {} of {}", format_points(outcome.total()),
-                             format_points(max_total(summary, outcome)));
+  words += fmt::format("; in all {} of {}", format_points(outcome.total()),
+                       format_points(max_total(summary, outcome)));
+  const std::string regraded = regraded_words(outcome);
+  return regraded.empty() ? words : words + "; " + regraded;
 }
 
 std::vector<std::string> problems_beside(const StudentOutcome& student,

@@ -289,8 +289,8 @@ std::size_t Batch::import_requests(const Course& course, BatchListener& listener
   const std::string name = request_.requests.string();
   const RequestImport import =
       import_regrade_requests(store_, course, read_file(name), name, std::time(nullptr));
-  listener.say(fmt::format("{} new regrade requests of {}, {} known before", import.added, name,
-                           import.known));
+  listener.say(fmt::format("{} regrade requests imported from {}; {} were there before",
+                           import.added, name, import.known));
   for (const std::string& line : import.refused) listener.say("not kept: " + line);
   return import.refused.size();
 }

@@ -83,7 +83,7 @@ TEST_F(RequestsTest, WhatNamesNobodyIsToldByLineAndTheOthersAreKept) {
        {"r.csv:2: bbo is no student of this batch",
         "r.csv:3: part 7 is none that this batch grades",
         "r.csv:4: part 1 has no task cuont; did you mean count?", "r.csv:5: why is empty",
-        "r.csv:6: it has 5 fields", "1 new regrade requests of"}) {
+        "r.csv:6: it has 5 fields", "1 regrade requests imported from"}) {
     EXPECT_THAT(listener_.lines, Contains(HasSubstr(line)));
   }
 }
@@ -95,7 +95,7 @@ TEST_F(RequestsTest, TheSameFileAgainAddsNothing) {
   import("r.csv", table);
   ASSERT_THAT(requests(), SizeIs(1));
   EXPECT_EQ(requests()[0].state, RequestState::granted);
-  EXPECT_THAT(listener_.lines, Contains(HasSubstr("0 new regrade requests")));
+  EXPECT_THAT(listener_.lines, Contains(HasSubstr("0 regrade requests imported")));
 }
 
 TEST_F(RequestsTest, AFileThatIsNoTableIsRefusedWhole) {

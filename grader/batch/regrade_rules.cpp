@@ -178,8 +178,7 @@ std::vector<std::string> RegradeRules::finish() const {
     }
     if (rule.has_chosen) continue;
     lines.push_back(
-        fmt::format("--regrade {}: no grade of the class fits, so this grades nothing "
-                    "again",
+        fmt::format("--regrade {} matches no grade of the class; nothing is graded again for it",
                     one_line(rule.words)));
   }
   return lines;

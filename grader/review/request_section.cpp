@@ -4,7 +4,6 @@
 
 #include "grader/batch/outputs/class_words.h"
 #include "grader/report/text.h"
-#include "grader/review/class_list_page.h"
 #include "grader/review/requests_page.h"
 #include "grader/review/review_frame.h"
 #include "grader/review/submission_sections.h"
@@ -38,7 +37,7 @@ std::string evidence_link(const SubmissionPage& page, const std::string& task) {
 
 std::string decision_form(const SubmissionPage& page, const RegradeRequest& request,
                           const std::string& form) {
-  const bool granted = request.state == RequestState::granted;
+  const bool is_due = request.regrade && request.grading.empty();
   std::string html = review_form("request", page.form_token,
                                  page.hidden({{"request", std::to_string(request.id)},
                                               {"version", std::to_string(request.version)}}));
@@ -49,7 +48,7 @@ std::string decision_form(const SubmissionPage& page, const RegradeRequest& requ
       "<button name=\"decision\" value=\"granted\">Grant</button>"
       "<button name=\"decision\" value=\"declined\">Decline</button></form>",
       escape_html(page.typed(form, "reason", request.reason)),
-      granted && request.regrade && request.grading.empty() ? " checked" : "");
+      page.typed(form, "regrade", is_due ? "1" : "").empty() ? "" : " checked");
   return html;
 }
 

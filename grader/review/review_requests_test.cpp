@@ -74,8 +74,8 @@ TEST_F(ReviewRequestsTest, ADecisionNeedsAReasonAndMakesSense) {
   EXPECT_EQ(decide({{"decision", "perhaps"}, {"reason", "x"}}).status, 400);
   const auto both = decide({{"decision", "declined"}, {"reason", "no race"}, {"regrade", "1"}});
   EXPECT_EQ(both.status, 400);
-  EXPECT_THAT(both.body,
-              AllOf(HasSubstr("is not graded again"), HasSubstr("\nno race</textarea>")));
+  EXPECT_THAT(both.body, AllOf(HasSubstr("is not graded again"), HasSubstr("\nno race</textarea>"),
+                               HasSubstr("name=\"regrade\" value=\"1\" checked")));
   EXPECT_THAT(submission(*ada_), Not(HasSubstr("declined by")));
 }
 

@@ -140,9 +140,8 @@ std::string pending_clause(const PartOutcome& outcome) {
 std::string regraded_words(const PartOutcome& outcome) {
   if (!outcome.previous_total || missing_in(outcome) != Missing::nothing) return {};
   const std::string other = format_points(*outcome.previous_total);
-  return outcome.earlier_counts
-             ? fmt::format("regraded to {}, and the grade before it counts", other)
-             : fmt::format("regraded, was {}", other);
+  return outcome.earlier_counts ? fmt::format("regraded to {}, but the earlier grade counts", other)
+                                : fmt::format("regraded, was {}", other);
 }
 
 std::string checkout_words(const PartOutcome& outcome) {

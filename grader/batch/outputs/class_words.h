@@ -56,7 +56,7 @@ std::optional<double> total_of(const StudentOutcome& student);
 double max_total(const ClassResults& results);
 double max_total(const ClassResults& results, const StudentOutcome& student);
 
-/// "regraded, was 14"; of a regrade that does not count "regraded to 12, and the grade before it
+/// "regraded, was 14"; of a regrade that does not count "regraded to 12, but the earlier grade
 /// counts". Empty for what was graded once, or is not final.
 std::string regraded_words(const PartOutcome& outcome);
 /// "graded with commit 3f2a9c1b7d40…"; empty where nobody knows.

@@ -85,13 +85,17 @@ std::string target_of(const std::string& original) {
 }
 
 /// The line "course …" of a kit's VERSION.
-std::string course_in(const std::string& version) {
+std::string fact_in(const std::string& version, const std::string& name) {
   std::istringstream lines(version);
   for (std::string line; std::getline(lines, line);) {
-    if (!line.starts_with("course ")) continue;
-    return line.substr(std::min(line.find_first_not_of(' ', 7), line.size()));
+    if (!line.starts_with(name + " ")) continue;
+    return line.substr(std::min(line.find_first_not_of(' ', name.size()), line.size()));
   }
   return "";
+}
+
+std::string fact_of_kit(const fs::path& root, const std::string& name) {
+  return is_plain_file(root / kKitSums) ? fact_in(read_if_there(root / "VERSION"), name) : "";
 }
 
 bool is_read_by_students(const std::string& path) {
@@ -143,8 +147,8 @@ class Updater {
     for (const auto& [path, sum] : before_) known_.insert({target_of(path), sum});
     std::error_code error;
     update_.first = before_.empty() && !fs::exists(root_ / "starter", error);
-    update_.before = course_in(read_if_there(root_ / kCourse));
-    update_.now = course_in(read_if_there(root_ / "VERSION"));
+    update_.before = fact_in(read_if_there(root_ / kCourse), "course");
+    update_.now = fact_in(read_if_there(root_ / "VERSION"), "course");
   }
 
   /// Nothing is done by half a kit: an archive that was cut short, a copy that failed.
@@ -298,9 +302,9 @@ bool KitUpdate::has_news() const {
          !dropped.empty() || !changed.empty() || !removed.empty() || !failed.empty();
 }
 
-std::string course_of_kit(const fs::path& root) {
-  return is_plain_file(root / kKitSums) ? course_in(read_if_there(root / "VERSION")) : "";
-}
+std::string course_of_kit(const fs::path& root) { return fact_of_kit(root, "course"); }
+
+std::string commit_of_kit(const fs::path& root) { return fact_of_kit(root, "commit"); }
 
 bool is_kit_outdated(const fs::path& root) {
   std::error_code error;

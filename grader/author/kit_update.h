@@ -42,6 +42,8 @@ bool is_kit_outdated(const std::filesystem::path& root);
 /// The course that the kit in `root` has, "Efficient AI, version 2026-11-20"; empty where it is
 /// none.
 std::string course_of_kit(const std::filesystem::path& root);
+/// The commit of the course that the kit in `root` was made from; empty where it does not say.
+std::string commit_of_kit(const std::filesystem::path& root);
 
 /// Brings the kit in `root` up to date: files that are not there are made, those that nobody has
 /// changed are replaced, all others stay as they are, with the course's new one beside each that

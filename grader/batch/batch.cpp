@@ -9,6 +9,7 @@
 #include <set>
 
 #include "grader/batch/collect.h"
+#include "grader/batch/counted_grade.h"
 #include "grader/batch/free_text.h"
 #include "grader/batch/hidden_cases.h"
 #include "grader/batch/hold_back.h"
@@ -18,6 +19,7 @@
 #include "grader/batch/outputs/feedback_archives.h"
 #include "grader/batch/plan.h"
 #include "grader/batch/raw_answers.h"
+#include "grader/batch/regrade_requests.h"
 #include "grader/batch/run_gradings.h"
 #include "grader/batch/take_class.h"
 #include "grader/pipeline/seeds.h"
@@ -66,6 +68,7 @@ class Settler {
     settings.assignment = assignment();
     settings.canvas_assignments = canvas_assignments();
     settings.leaderboard = leaderboard();
+    word(kRegradeCountsSetting, request_.regrade_counts, "");
     settings.replaced = std::move(replaced_);
     keep();
     return settings;
@@ -324,6 +327,17 @@ void Batch::import_manual(const Course& course, BatchListener& listener) {
   for (const std::string& line : import.replaced) listener.say("given otherwise before: " + line);
 }
 
+std::size_t Batch::import_requests(const Course& course, BatchListener& listener) {
+  if (request_.requests.empty()) return 0;
+  const std::string name = request_.requests.string();
+  const RequestImport import =
+      import_regrade_requests(store_, course, read_file(name), name, std::time(nullptr));
+  listener.say(fmt::format("{} regrade requests imported from {}; {} were there before",
+                           import.added, name, import.known));
+  for (const std::string& line : import.refused) listener.say("not kept: " + line);
+  return import.refused.size();
+}
+
 OutputOptions Batch::outputs(const BatchWork& work) const {
   return {.leaderboard = settings_.leaderboard,
           .assignment = settings_.assignment,
@@ -408,9 +422,11 @@ BatchSummary Batch::run(const Course& course, const BatchWork& work, Executor& e
   for (const std::string& line : settings_.replaced) listener.say(line);
   tell_strangers_of_policy(listener);
   import_manual(course, listener);
+  const std::size_t refused = import_requests(course, listener);
   const Plan plan = plan_gradings(
       store_, course,
       {.device = settings_.device, .seed = settings_.seed, .regrade = request_.regrade});
+  for (const std::string& line : plan.said) listener.say(line);
   if (work.admit && !store_.pending().empty()) work.admit(settings_.device);
   const bool ended = run_gradings(store_, course, folder_, executor,
                                   {.sandbox = work.sandbox,
@@ -422,6 +438,7 @@ BatchSummary Batch::run(const Course& course, const BatchWork& work, Executor& e
   if (ended) folder_.remove_jobs();
   BatchSummary summary = write_outputs(course, work, listener);
   summary.stopped = !ended;
+  summary.refused = refused;
   summary.outdated = plan.outdated.size();
   for (const std::string& one : plan.outdated) {
     listener.say(one + ": changed since it was graded; --regrade changed grades it again");

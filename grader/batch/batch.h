@@ -32,6 +32,7 @@ struct BatchRequest {
   std::filesystem::path policy;
   std::filesystem::path groups = {};  ///< who works with whom
   std::filesystem::path manual;       ///< points given by people, to be imported
+  std::filesystem::path requests;     ///< regrade requests, to be imported
   std::vector<int> parts;
   std::map<int, Moment> due = {};  ///< by the course's calendar, where the policy names no date
   std::string device;
@@ -40,8 +41,9 @@ struct BatchRequest {
   std::optional<std::string> assignment = {};          ///< see OutputOptions, as are the next two
   std::map<int, std::string> canvas_assignments = {};  ///< added to those of the other parts
   std::optional<bool> leaderboard = {};
-  std::vector<std::string> regrade;  ///< see PlanRequest
-  bool resume = false;               ///< there has to be something to go on with
+  std::optional<std::string> regrade_counts = {};  ///< "latest" or "best"; else as the policy says
+  std::vector<std::string> regrade;                ///< see RegradeRules
+  bool resume = false;                             ///< there has to be something to go on with
 };
 
 struct BatchSettings {
@@ -67,6 +69,7 @@ struct BatchSummary {
   std::size_t ungraded = 0;  ///< gradings that are still to be made
   std::size_t pending = 0;   ///< answers that wait for a person to give points
   std::size_t problems = 0;  ///< students whose submission somebody has to look at
+  std::size_t refused = 0;   ///< regrade requests that could not be kept
   std::size_t outdated = 0;  ///< graded in another form than they have now
   bool stopped = false;      ///< before its end
 };
@@ -115,6 +118,8 @@ class Batch {
  private:
   void tell_strangers_of_policy(BatchListener& listener);
   void import_manual(const Course& course, BatchListener& listener);
+  /// @return how many could not be kept
+  std::size_t import_requests(const Course& course, BatchListener& listener);
   OutputOptions outputs(const BatchWork& work) const;
   /// Leaves out what is not to be shown yet. @return the tests that were left out
   std::vector<HeldTest> hold_back_tests(ClassResults& results, const Course& course,

@@ -46,6 +46,10 @@ class CountingExecutor : public Executor {
   void fault_at(const std::string& text, int times) { faults_[text] = times; }
   /// The whole batch ends after so many gradings, as if it were killed.
   void end_after(int gradings) { left_before_death_ = gradings; }
+  /// A text of exactly these letters is worth so many points from now on.
+  void give(const std::string& text, double points) { given_[text] = points; }
+  /// What has this text in it gets a diagnosis.
+  void report(const std::string& text, const std::string& code) { codes_[text] = code; }
   /// The points that there are from now on, in place of 10.
   void be_out_of(double points) { most_ = points; }
   int graded() const { return graded_; }
@@ -67,6 +71,14 @@ class CountingExecutor : public Executor {
     task.title = "Counting";
     task.max_score = most_;
     task.score = std::min<double>(most_, static_cast<double>(std::ranges::count(text, 'x')));
+    if (const auto given = given_.find(text); given != given_.end()) task.score = given->second;
+    for (const auto& [part, code] : codes_) {
+      if (text.find(part) == std::string::npos) continue;
+      Diagnostic story;
+      story.code = simgpu::Code::parse(code).value();
+      story.message = "threads part at a barrier";
+      task.diagnostics.push_back(story);
+    }
     task.verdict = task.score == most_ ? Verdict::pass : Verdict::wrong_answer;
     if (faults_[text]-- > 0) task.verdict = Verdict::grader_fault;
     GradeResult result;
@@ -74,6 +86,7 @@ class CountingExecutor : public Executor {
     result.device = description.device;
     result.time_kind = "modelled";
     result.seed = description.seed;
+    result.checkout = "3f2a9c1b7d40";
     result.build_s = graded_;  // differs from run to run, as times do
     result.tasks = {task};
     write_result(job.folder, result, "a100", hidden_cases(task),
@@ -97,6 +110,8 @@ class CountingExecutor : public Executor {
   }
 
   std::map<std::string, int> deaths_, faults_;
+  std::map<std::string, double> given_;
+  std::map<std::string, std::string> codes_;
   int left_before_death_ = -1;
   int graded_ = 0;
   double most_ = 10;

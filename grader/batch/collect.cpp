@@ -6,11 +6,13 @@
 #include <algorithm>
 #include <iterator>
 
+#include "grader/batch/counted_grade.h"
 #include "grader/batch/free_text.h"
 #include "grader/batch/intake/late_policy.h"
 #include "grader/batch/neighbours.h"
 #include "grader/batch/outputs/class_words.h"
 #include "grader/batch/review_words.h"
+#include "grader/batch/store/request_store.h"
 #include "grader/report/evidence.h"
 #include "grader/report/text.h"
 
@@ -72,7 +74,11 @@ void take_recorded_maximum(ClassResults& results, PartSummary& summary) {
 class Collector {
  public:
   Collector(Store& store, const Course& course, const LatePolicy& policy, TaskLinesOf* known)
-      : store_(store), course_(course), policy_(policy), known_(known) {}
+      : store_(store),
+        course_(course),
+        policy_(policy),
+        known_(known),
+        counts_(regrade_counts(store, policy)) {}
 
   ClassResults run() {
     ClassResults results;
@@ -94,6 +100,9 @@ class Collector {
       submissions[row.student].push_back(std::move(row));
     }
     comments_ = comments_of_review(store_, course_);
+    for (RegradeRequest& request : RequestStore(store_).all()) {
+      requests_[request.student].push_back(std::move(request));
+    }
     for (FreeText& text : free_texts(store_, course_)) {
       texts_[{text.student, text.part}].push_back(std::move(text));
     }
@@ -119,6 +128,7 @@ class Collector {
     outcome.student = student;
     outcome.manual = manual;
     outcome.comments = comments_[student.key];
+    outcome.requests = requests_[student.key];
     const SubmissionRow* row = submissions != nullptr ? &submissions->front() : nullptr;
     if (row != nullptr) {
       outcome.submission = row->called;
@@ -195,15 +205,15 @@ class Collector {
     }
     const auto grade = store_.grade(row->id, part);
     if (!grade) return outcome;
-    outcome.state = state_of(grade->grading.state);
-    outcome.why = grade->grading.why;
-    fill_points(outcome, grade->grading.name);
-    fill_tasks(outcome, student.key, grade->grading.name);
+    const auto [grading, other, is_earlier] = counted_grade(store_, *grade, counts_);
+    outcome.state = state_of(grading.state);
+    outcome.why = grading.why;
+    outcome.checkout = grading.checkout;
+    fill_points(outcome, grading.name);
+    fill_tasks(outcome, student.key, grading.name);
     if (outcome.state == PartState::graded) add_free_texts(outcome, student.key);
-    if (grade->previous) {
-      const GradedPoints before = store_.points_of(*grade->previous).value_or(GradedPoints());
-      outcome.previous_total = before.score + before.bonus;
-    }
+    outcome.previous_total = other;
+    outcome.earlier_counts = is_earlier;
     return outcome;
   }
 
@@ -273,6 +283,8 @@ class Collector {
   const Course& course_;
   const LatePolicy& policy_;
   TaskLinesOf* known_;
+  RegradeCounts counts_;
+  std::map<std::string, std::vector<RegradeRequest>> requests_;
   std::map<std::pair<std::string, int>, std::vector<FreeText>> texts_;
   std::map<std::string, std::vector<FileComment>> comments_;
   std::vector<std::string> unread_;

@@ -1,40 +1,12 @@
 #include "grader/batch/course.h"
 
-#include <fmt/format.h>
-
+#include "grader/batch/course_versions.h"
 #include "grader/batch/fingerprint.h"
 #include "grader/spec/course_spec.h"
-#include "grader/spec/group_hints.h"
 #include "grader/spec/handed_out.h"
 
 namespace rooflab {
 namespace {
-
-/// The programs and libraries that grade, whatever the part.
-std::string installation_print(const Installation& installation, const Toolchain& toolchain) {
-  Fingerprint print;
-  for (const char* program : {"grader", "rooflab-guest", "simgpu-device"}) {
-    print.add_file(installation.build / "bin" / program);
-  }
-  print.add_file(installation.build / "lib" / "simgpu");
-  print.add_file(installation.gpus());
-  print.add_file(installation.labs() / "toolkit");
-  print.add_file(installation.toolkit_archive());
-  return print.add(toolchain.version).add(toolchain.host_compiler).hex();
-}
-
-std::string part_print(const Installation& installation, const PartSpec& part,
-                       const std::string& rest) {
-  Fingerprint print;
-  print.add(rest).add_file(part.root / "part.toml").add_file(part.root / "interface");
-  print.add_file(part.root / kTargetsFile).add_file(part.root / kHintsFile);
-  print.add_file(installation.oracle_library(part.directory));
-  print.add_file(installation.oracle_library(part.directory).replace_extension());
-  for (const char* hidden : {"hidden.toml", "answers.key.toml"}) {
-    print.add_file(installation.solutions() / part.directory / hidden);
-  }
-  return print.hex();
-}
 
 std::string key_file_of(const TaskSpec& task) {
   return std::filesystem::path(task.file).stem().string() + ".key.toml";
@@ -81,19 +53,13 @@ SourceFiles Course::files_of(const PartSpec& part, const SourceFiles& files) {
 
 Course load_course(const Installation& installation, const Toolchain& toolchain,
                    const std::vector<int>& parts) {
-  constexpr std::size_t kShown = 12;
   Course course;
   const CourseSpec spec = course_spec_or_none(installation.labs());
   course.hint_cost = spec.hint_cost;
   course.versions_graded_again = spec.versions_graded_again;
-  const std::string rest = installation_print(installation, toolchain) +
-                           fmt::format(" hints {} own numbers {} versions {}", spec.hint_cost,
-                                       spec.own_numbers, spec.versions_graded_again);
   for (const int number : parts) {
     PartSpec part = load_part(installation.labs(), installation.solutions(), number);
-    course.versions[number] =
-        fmt::format("rooflab {} ({}), CUDA {}", ROOFLAB_VERSION,
-                    part_print(installation, part, rest).substr(0, kShown), toolchain.release());
+    course.versions[number] = versions_of(installation, toolchain, spec, part);
     course.keys[number] = keys_of(part, installation.solutions());
     course.parts.push_back(std::move(part));
   }

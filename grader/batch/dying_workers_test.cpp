@@ -109,7 +109,10 @@ TEST_F(DyingWorkersTest, EvidenceThatNobodyCanReadCostsItsOwnDetailsAlone) {
        {"[[[[", "{\"version\":3}", "{\"version\":999}", "\"for_people\":[\"", ""}) {
     {
       Database database(out() / "batch.sqlite");
-      Statement(database, "UPDATE gradings SET evidence = ? WHERE score = 3")
+      Statement(database,
+                "UPDATE evidence SET evidence = ? WHERE grading = (SELECT name FROM gradings WHERE "
+                "score = "
+                "3)")
           .bind(std::string(nonsense) + std::string(100'000, '['))
           .run();
     }

@@ -108,7 +108,7 @@ TEST_F(ForgetTest, OthersKeepWhatTheyHave) {
   forget("ada");
   EXPECT_THAT(grades(), ElementsAre("bob|3"));
   EXPECT_THAT(query("SELECT content FROM sources", 1), ElementsAre(HasSubstr(kHers)));
-  EXPECT_THAT(query("SELECT evidence <> '' FROM gradings", 1), ElementsAre("1"));
+  EXPECT_THAT(query("SELECT evidence <> '' FROM evidence", 1), ElementsAre("1"));
   BatchRequest again = request_again();
   std::filesystem::remove_all(submissions() / "ada");
   EXPECT_EQ(run(again).outdated, 0U);

@@ -157,7 +157,7 @@ TEST_F(ClassFixture, APartWhoseEvidenceCannotBeReadHasNoTotalBeforeTheDeadline) 
   BatchRequest with_policy = request();
   with_policy.policy = file("late.toml", kPolicy);
   run(with_policy);
-  Database(out() / "batch.sqlite").execute("UPDATE gradings SET evidence = '{'");
+  Database(out() / "batch.sqlite").execute("UPDATE evidence SET evidence = '{'");
   Batch batch(with_policy);
   BatchWork before = work();
   before.now = kDue - 1;

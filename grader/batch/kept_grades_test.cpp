@@ -164,9 +164,9 @@ TEST_F(ClassFixture, HiddenCasesAreKeptWholeForInstructorsAndInNothingOfAStudent
   const std::string secret = "expected 41.75, got 13.5 at [127, 3]";
   EXPECT_THAT(read_file(out() / "hidden_cases.csv"), HasSubstr(secret));
   EXPECT_THAT(read_file(out() / "hidden_cases.csv"), Not(HasSubstr("bob")));
-  EXPECT_EQ(query("SELECT name FROM gradings WHERE revealed LIKE '%" + secret + "%'", 1).size(),
+  EXPECT_EQ(query("SELECT grading FROM evidence WHERE revealed LIKE '%" + secret + "%'", 1).size(),
             1U);
-  EXPECT_THAT(query("SELECT name FROM gradings WHERE evidence LIKE '%41.75%'", 1), IsEmpty());
+  EXPECT_THAT(query("SELECT grading FROM evidence WHERE evidence LIKE '%41.75%'", 1), IsEmpty());
   std::size_t searched = 0;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(out())) {
     const std::string name = entry.path().filename();
@@ -182,7 +182,7 @@ TEST_F(ClassFixture, HiddenCasesAreKeptWholeForInstructorsAndInNothingOfAStudent
 TEST_F(ClassFixture, HiddenCasesThatAnotherVersionKeptDoNotStopTheOutputs) {
   hand_in("ada", "xx");
   run();
-  Database(out() / "batch.sqlite").execute("UPDATE gradings SET revealed = '{}'");
+  Database(out() / "batch.sqlite").execute("UPDATE evidence SET revealed = '{}'");
   run();
   const std::string table = read_file(out() / "hidden_cases.csv");
   EXPECT_THAT(table, HasSubstr("another version of the grader"));

@@ -165,6 +165,7 @@ BatchRequest request_of(const BatchOptions& options, const DeviceChoice& device,
           .policy = options.policy,
           .groups = options.groups,
           .manual = options.manual,
+          .requests = options.requests,
           .parts = options.parts,
           .due = due_dates(installation),
           .device = device.named(),
@@ -173,6 +174,7 @@ BatchRequest request_of(const BatchOptions& options, const DeviceChoice& device,
           .assignment = options.assignment,
           .canvas_assignments = canvas_assignments(options),
           .leaderboard = options.leaderboard,
+          .regrade_counts = options.regrade_counts,
           .regrade = options.regrade,
           .resume = options.resume || !options.forget.empty()};
 }
@@ -198,6 +200,9 @@ void tell_summary(const BatchSummary& summary, const BatchOptions& options,
   if (summary.ungraded > 0) std::cout << fmt::format(", {} not graded yet", summary.ungraded);
   if (summary.faults > 0) std::cout << fmt::format(", {} faults of the grader", summary.faults);
   if (summary.problems > 0) std::cout << fmt::format(", {} to be looked at", summary.problems);
+  if (summary.refused > 0) {
+    std::cout << fmt::format(", {} regrade requests not kept", summary.refused);
+  }
   if (summary.outdated > 0) {
     std::cout << fmt::format(", {} changed since they were graded", summary.outdated);
   }
@@ -266,7 +271,7 @@ int forget_student(Batch& batch, const Course& course, const BatchWork& work,
 
 int exit_code_of(const BatchSummary& summary) {
   if (summary.faults > 0 || summary.stopped) return 3;
-  return summary.problems > 0 ? 1 : 0;
+  return summary.problems + summary.refused > 0 ? 1 : 0;
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <mutex>
 
+#include "grader/author/checkout.h"
 #include "grader/cli/course_name.h"
 #include "grader/cli/devices.h"
 #include "grader/sandbox/sandbox.h"
@@ -33,6 +34,7 @@ Grading::Grading(const Installation& installation, const GradingSetup& setup)
       for_grades_(setup.for_grades),
       course_(course_spec_or_none(installation.labs())),
       course_name_(course_name(installation)),
+      checkout_(commit_of(installation.root)),
       part_(load_part(installation.labs(), installation.solutions(), setup.part)),
       toolchain_(find_toolchain(installation)),
       device_(open(installation, toolchain_, setup)),
@@ -89,6 +91,7 @@ GradeResult Grading::grade_once(const GradeRequest& request, const Listener& lis
   GradeResult result = grade(part_, priced, tools);
   result.sandbox = active_layers(sandbox_);
   result.course = course_name_;
+  result.checkout = checkout_;
   if (revealed != nullptr) sort_by_task(*revealed);
   return result;
 }

@@ -71,6 +71,7 @@ class Grading {
   bool for_grades_;
   CourseSpec course_;
   std::string course_name_;
+  std::string checkout_;
   PartSpec part_;
   Toolchain toolchain_;
   std::unique_ptr<Device> device_;

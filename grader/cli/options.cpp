@@ -139,6 +139,8 @@ void add_batch_options(CLI::App& command, BatchOptions& batch, Flags& flags) {
   command.add_option("--groups", batch.groups, "CSV file that says who works with whom")
       ->check(named);
   command.add_option("--manual", batch.manual, "CSV file of points that people gave")->check(named);
+  command.add_option("--requests", batch.requests, "CSV or TOML file of regrade requests")
+      ->check(named);
   command.add_option("--device", batch.device, "auto, cuda[:index] or sim[:gpu]");
   command.add_option("--jobs", batch.jobs, "Submissions graded at a time (default: one per CPU)")
       ->check(CLI::Range(1, 1024));
@@ -155,8 +157,14 @@ void add_batch_options(CLI::App& command, BatchOptions& batch, Flags& flags) {
                    "Go on with the batch in --out, which is what happens anyway if there is one");
   command
       .add_option("--regrade", batch.regrade,
-                  "Grade again: a student, failed (what the grader failed at) or changed")
+                  "Grade again: a student, failed (what the grader failed at), changed, part=2, "
+                  "task=gemm, lost=gemm, code=RL0305 or version=grader, part or hidden; those that "
+                  "several fit with commas between")
       ->allow_extra_args(false);
+  command
+      .add_option("--regrade-counts", batch.regrade_counts,
+                  "Which grade counts after a regrade: latest or best")
+      ->check(CLI::IsMember({"latest", "best"}));
   command.add_option("--replay", batch.replay,
                      "Grade what a student handed in once more and compare; changes nothing");
   command

@@ -19,6 +19,7 @@ struct BatchOptions {
   std::string policy;
   std::string groups;
   std::string manual;
+  std::string requests;
   std::vector<int> parts;
   std::string device;
   unsigned jobs = 0;  ///< 0: one per CPU
@@ -27,6 +28,7 @@ struct BatchOptions {
   std::optional<Seed> seed;
   std::string causes = "full";  ///< or "quick"
   std::vector<std::string> regrade;
+  std::optional<std::string> regrade_counts;
   std::string replay;   ///< a student
   bool reveal = false;  ///< the hidden cases of the replay too
   std::string compare;  ///< folder of another batch of the class

@@ -8,8 +8,8 @@
 #include <fstream>
 #include <optional>
 
+#include "grader/author/checkout.h"
 #include "grader/author/release.h"
-#include "grader/author/runtime_packages.h"
 #include "grader/pipeline/grade.h"
 #include "grader/pipeline/toolchain.h"
 #include "grader/report/text.h"
@@ -17,28 +17,6 @@
 
 namespace rooflab {
 namespace {
-
-/// What git says of the checkout; empty without git.
-std::string git(const std::filesystem::path& root, const std::vector<std::string>& words) {
-  std::vector<std::string> command = {"git", "-C", root.string()};
-  command.insert(command.end(), words.begin(), words.end());
-  try {
-    std::string said = run_tool(command);
-    said.erase(said.find_last_not_of('\n') + 1);
-    return said;
-  } catch (const ReleaseError&) {
-    return "";
-  }
-}
-
-/// The commit of the checkout, if git knows one: another commit is another kit.
-std::string commit_of(const std::filesystem::path& root) {
-  const std::string commit = git(root, {"rev-parse", "HEAD"});
-  if (commit.empty()) return "";
-  // Untracked files of somebody's own make no other kit; what does is a change of what is tracked.
-  const bool changed = !git(root, {"status", "--porcelain", "--untracked-files=no"}).empty();
-  return fmt::format("commit    {}{}\n", commit, changed ? ", changed" : "");
-}
 
 /// The course as students see it named: with the version that course.toml gives it, or else the
 /// commit's day, with the commit where git knows one, and with the kit's own version.
@@ -66,11 +44,13 @@ std::string system_name() {
 
 std::string made_of(const Installation& installation) {
   const Toolchain toolchain = find_toolchain(installation);
+  const std::string commit = commit_of(installation.root);  // another commit is another kit
   return fmt::format(
       "Rooflab {}, the student kit\n{}{}"
       "built on  {}, x86_64\n"
       "built by  {}; nvcc {}\n",
-      ROOFLAB_VERSION, course_of(installation.root), commit_of(installation.root), system_name(),
+      ROOFLAB_VERSION, course_of(installation.root),
+      commit.empty() ? "" : fmt::format("commit    {}\n", commit), system_name(),
       toolchain.host_compiler, toolchain.release());
 }
 

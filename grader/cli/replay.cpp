@@ -117,6 +117,9 @@ bool replay(std::ostream& out, Store& store, const Course& course, const std::st
     if (course.versions.at(part.number) != subject.versions) {
       out << fmt::format("now it is {}\n", course.versions.at(part.number));
     }
+    if (then.checkout != now.checkout && !then.checkout.empty()) {
+      out << fmt::format("then it was commit {} of the course\n", one_line(then.checkout));
+    }
     const bool same = compare(out, then, now);
     out << (same ? "every outcome is the same\n\n" : "\n");
     if (options.reveal) {

@@ -102,8 +102,8 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TaskResult, id, title, bonus, verdict, score,
                                    graded_later, hidden_cases, summary, printed, hints, work_log)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Ladder, id, title, steps)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(GradeResult, part, title, device, device_name, time_kind, peaks,
-                                   seed, submission, sandbox, tasks, ladders, course, build_s,
-                                   run_s)
+                                   seed, submission, sandbox, tasks, ladders, course, checkout,
+                                   build_s, run_s)
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(RevealedCase, task, name, parameters, verdict,
                                                 diagnostics, printed)
@@ -208,6 +208,7 @@ GradeResult from_evidence(const std::string& text) {
     nlohmann::json& result = document.at("result");
     set_default(result, "ladders", nlohmann::json::array());
     set_default(result, "course", "");
+    set_default(result, "checkout", "");
     for (nlohmann::json& task : result.at("tasks")) {
       set_default(task, "work_log", nullptr);
       for (nlohmann::json& timing : task.at("timings")) {

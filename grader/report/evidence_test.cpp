@@ -36,6 +36,7 @@ GradeResult full_result() {
   GradeResult result;
   result.part = 2;
   result.seed = 0xFFFF'FFFF;
+  result.checkout = "3f2a9c1b7d40, changed";
   result.sandbox = {"bubblewrap"};
   result.tasks = {task};
   return result;
@@ -45,6 +46,7 @@ TEST(Evidence, IsReadBackWithNothingLost) {
   const std::string text = to_evidence(full_result());
   const GradeResult again = from_evidence(text);
   EXPECT_EQ(to_evidence(again), text);
+  EXPECT_EQ(again.checkout, "3f2a9c1b7d40, changed");
   const TaskResult& task = again.tasks.at(0);
   EXPECT_EQ(task.verdict, Verdict::race);
   EXPECT_EQ(task.timings.at(0).time_us, 0.1 + 0.2);
@@ -55,6 +57,12 @@ TEST(Evidence, IsReadBackWithNothingLost) {
   EXPECT_EQ(task.cases.at(0).peak_memory, 17U);
   EXPECT_FALSE(task.cases.at(1).peak_memory.has_value());
   EXPECT_EQ(task.diagnostics.at(0).commands.at(1).second, "grader --hint");
+}
+
+TEST(Evidence, OfBeforeCheckoutsWereKeptIsReadWithoutOne) {
+  auto document = nlohmann::json::parse(to_evidence(full_result()));
+  document["result"].erase("checkout");
+  EXPECT_EQ(from_evidence(document.dump()).checkout, "");
 }
 
 /// A timed call whose lines take less and less time.

@@ -55,12 +55,13 @@ std::string header_html(const GradeResult& result) {
   return fmt::format(
       R"(<header><h1>Part {}, {}</h1>
 <p class="score">{}</p>
-<p class="facts">{} · times are <b>{}</b>{} · seed {} · {}{}{}</p>{}</header>
+<p class="facts">{} · times are <b>{}</b>{} · seed {} · {}{}{}{}</p>{}</header>
 )",
       result.part, escape_html(result.title), score_html(result), escape_html(result.device_name),
       escape_html(result.time_kind), escape_html(peaks_words(result)), text_of(result.seed),
       escape_html(result.submission), sandbox.empty() ? "" : " · sandbox: " + sandbox,
-      result.course.empty() ? "" : " · course: " + escape_html(result.course), notes);
+      result.course.empty() ? "" : " · course: " + escape_html(result.course),
+      result.checkout.empty() ? "" : " · checkout: " + escape_html(result.checkout), notes);
 }
 
 /// "step 3 of 6" of a task that is one.

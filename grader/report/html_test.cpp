@@ -381,5 +381,12 @@ TEST(Html, ACopyWithoutArithmeticStandsAtTheBorder) {
   EXPECT_THAT(html, HasSubstr("gemm (outside: 0 FLOP/B, 0 FLOP/s)"));
 }
 
+TEST(Html, SaysWhichCheckoutReplaysTheGrade) {
+  GradeResult result = hostile_grade();
+  result.checkout = "3f2a9c1b7d40, <b>changed";
+  EXPECT_THAT(to_html(result, small_gpu()),
+              HasSubstr(" · checkout: 3f2a9c1b7d40, &lt;b&gt;changed"));
+}
+
 }  // namespace
 }  // namespace rooflab

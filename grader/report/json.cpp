@@ -261,6 +261,7 @@ std::string to_json(const GradeResult& result) {
                       {"part", result.part},
                       {"title", result.title},
                       {"course", sanitize(result.course)},
+                      {"checkout", sanitize(result.checkout)},
                       {"device", result.device},
                       {"time_kind", result.time_kind},
                       {"peaks", sanitize(result.peaks)},

@@ -14,6 +14,7 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::StartsWith;
 
 TEST(ReportText, TimesAreInUtc) {
   EXPECT_EQ(utc_time(0), "1970-01-01 00:00 UTC");
@@ -438,6 +439,14 @@ TEST(Json, IsTheDocumentedDocumentWhateverTheSubmissionPrinted) {
   EXPECT_EQ(json["tasks"][1]["verdict"], "race");
   EXPECT_EQ(json["tasks"][1]["diagnostics"][0]["code"], "RL0302");
   EXPECT_FALSE(json["tasks"][1].contains("timing"));
+}
+
+TEST(Json, SaysWhichCheckoutReplaysTheGrade) {
+  GradeResult result = example();
+  result.checkout = "3f2a9c1b7d40, changed\x1b[31m";
+  const auto json = nlohmann::json::parse(to_json(result));
+  EXPECT_THAT(json["checkout"].get<std::string>(), StartsWith("3f2a9c1b7d40, changed"));
+  EXPECT_THAT(json["checkout"].get<std::string>(), Not(HasSubstr("\x1b")));
 }
 
 TEST(Json, HasWhatTheDeviceCountedAndItsPoints) {

@@ -84,6 +84,8 @@ const char* name_of(TeamState state) {
   switch (state) {
     case TeamState::look:
       return "look";
+    case TeamState::requested:
+      return "requested";
     case TeamState::free_text:
       return "free-text";
     case TeamState::regraded:
@@ -104,6 +106,8 @@ const char* words_of(TeamState state) {
   switch (state) {
     case TeamState::look:
       return "needs a look";
+    case TeamState::requested:
+      return "asks for a regrade";
     case TeamState::free_text:
       return "free text to grade";
     case TeamState::regraded:
@@ -127,6 +131,10 @@ std::set<TeamState> states_of(const ReviewedClass& reviewed, const ReviewTeam& t
     if (!student.problems.empty()) states.insert(TeamState::look);
     if (student.submission.empty()) states.insert(TeamState::missing);
     if (!student.comments.empty()) states.insert(TeamState::commented);
+    const bool asks = std::ranges::any_of(student.requests, [](const RegradeRequest& request) {
+      return request.state == RequestState::open;
+    });
+    if (asks) states.insert(TeamState::requested);
     for (const PartOutcome& part : student.parts) {
       if (!part.pending.empty()) states.insert(TeamState::free_text);
       if (part.previous_total) states.insert(TeamState::regraded);

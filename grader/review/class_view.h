@@ -40,12 +40,21 @@ ReviewedClass look_at_class(Store& store, const Course& course, const std::strin
                             TaskLinesOf& known);
 
 /// What stands out of a team, for a label and for choosing.
-enum class TeamState : std::uint8_t { look, free_text, regraded, late, fault, missing, commented };
+enum class TeamState : std::uint8_t {
+  look,
+  requested,
+  free_text,
+  regraded,
+  late,
+  fault,
+  missing,
+  commented
+};
 const char* name_of(TeamState state);   ///< in addresses: "free-text"
 const char* words_of(TeamState state);  ///< "free text to grade"
 inline constexpr TeamState kTeamStates[] = {
-    TeamState::look,  TeamState::free_text, TeamState::regraded, TeamState::late,
-    TeamState::fault, TeamState::missing,   TeamState::commented};
+    TeamState::look, TeamState::requested, TeamState::free_text, TeamState::regraded,
+    TeamState::late, TeamState::fault,     TeamState::missing,   TeamState::commented};
 std::set<TeamState> states_of(const ReviewedClass& reviewed, const ReviewTeam& team);
 
 /// Which teams, and in which order.

@@ -49,10 +49,11 @@ std::string revealed_html(const RevealedCase& one) {
 std::string task_html(const TaskResult& task, const std::vector<RevealedCase>& hidden) {
   const bool is_open = task.verdict != Verdict::pass && task.verdict != Verdict::not_implemented;
   std::string html = fmt::format(
-      "<details{}><summary>{} <b>{}</b> {} <span class=\"note\">{}, {} of {}</span></summary>",
-      is_open ? " open" : "", verdict_mark(task.verdict), escape_html(one_line(task.id)),
-      escape_html(one_line(task.title)), escape_html(outcome_words(task)),
-      format_points(task.score), format_points(task.max_score));
+      "<details id=\"{}\"{}><summary>{} <b>{}</b> {} <span class=\"note\">{}, {} of {}</span>"
+      "</summary>",
+      escape_html(evidence_id(task.id)), is_open ? " open" : "", verdict_mark(task.verdict),
+      escape_html(one_line(task.id)), escape_html(one_line(task.title)),
+      escape_html(outcome_words(task)), format_points(task.score), format_points(task.max_score));
   if (!task.for_people.empty()) {
     html += "<div class=\"people\"><h4>Notes for people</h4><ul>" +
             lines_html(task.for_people, "<li>", "</li>") + "</ul></div>";

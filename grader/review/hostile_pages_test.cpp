@@ -7,6 +7,7 @@
 #include "grader/batch/outputs/sample_class_testing.h"
 #include "grader/review/class_list_page.h"
 #include "grader/review/question_page.h"
+#include "grader/review/requests_page.h"
 #include "grader/review/review_frame.h"
 #include "grader/review/submission_page.h"
 
@@ -203,6 +204,22 @@ TEST_F(HostilePages, EverySubmissionIsHarmless) {
     expect_harmless(submission_page(reviewed_, team, view, {},
                                     {.form = "gone", .message = text, .typed = {{"text", text}}},
                                     ""));
+  }
+}
+
+TEST_F(HostilePages, RequestsAreHarmless) {
+  expect_harmless(requests_page(reviewed_));
+  const std::string& text = hostile_texts().front();
+  for (const ReviewTeam& team : reviewed_.teams) {
+    const SubmissionView view = this->view(reviewed_.lead(team), text);
+    for (const char* form : {"request 1", "new request"}) {
+      expect_harmless(submission_page(
+          reviewed_, team, view, {},
+          {.form = form,
+           .message = text,
+           .typed = {{"reason", all_hostile()}, {"text", all_hostile()}, {"task", text}}},
+          text));
+    }
   }
 }
 

@@ -6,13 +6,18 @@
 #include <charconv>
 #include <limits>
 
+#include "grader/batch/batch_folder.h"
+#include "grader/batch/outputs/class_words.h"
+#include "grader/batch/regrade_requests.h"
 #include "grader/report/text.h"
 #include "grader/review/access.h"
 #include "grader/review/class_list_page.h"
 #include "grader/review/question_page.h"
+#include "grader/review/requests_page.h"
 #include "grader/review/review_frame.h"
 #include "grader/review/review_script.h"
 #include "grader/review/review_style.h"
+#include "grader/review/submission_sections.h"
 #include "grader/review/submission_view.h"
 
 namespace rooflab {
@@ -44,6 +49,7 @@ ReviewApp::ReviewApp(ReviewSettings settings, const Course& course)
       course_(course),
       store_(settings_.database),
       review_(store_),
+      requests_(store_),
       secret_(random_token()) {}
 
 ReviewResponse ReviewApp::answer(const ReviewRequest& request, const std::string& form_token) {
@@ -66,6 +72,7 @@ ReviewResponse ReviewApp::page(const ReviewRequest& request, const std::string& 
   if (request.page == "submission") return submission(request.query, {}, form_token);
   if (request.page == "questions") return questions();
   if (request.page == "question") return question(request.query, {}, form_token);
+  if (request.page == "requests") return {.body = requests_page(reviewed())};
   if (request.page == "history") return history();
   if (request.page == "outputs") return outputs_form(form_token);
   throw NotFound("there is no such page; go back to the class");
@@ -74,6 +81,7 @@ ReviewResponse ReviewApp::page(const ReviewRequest& request, const std::string& 
 ReviewResponse ReviewApp::write(const ReviewRequest& request, const std::string& form_token) {
   if (request.page == "comment") return write_comment(request.form, form_token);
   if (request.page == "points") return write_points(request.form, form_token);
+  if (request.page == "request") return write_request(request.form, form_token);
   if (request.page == "answer") return write_answer(request.form, form_token);
   if (request.page == "rubric") return write_rubric(request.form, form_token);
   if (request.page == "outputs") return write_outputs();
@@ -257,6 +265,64 @@ ReviewResponse ReviewApp::write_points(const ReviewFields& form, const std::stri
   if (!failed) return {.location = submission_address(form, "")};
   ReviewResponse answer = submission(
       form, {.form = "points " + item, .message = failed->second, .typed = form}, form_token);
+  answer.status = failed->first;
+  return answer;
+}
+
+namespace {
+
+RequestDecision decision_of(const ReviewFields& form) {
+  const std::string decision = value_of(form, "decision");
+  if (decision != "granted" && decision != "declined") {
+    throw FormError("the form does not say whether the request is granted; load the page again");
+  }
+  const bool granted = decision == "granted";
+  if (!granted && has(form, "regrade")) {
+    throw FormError("a request that is declined is not graded again; grant it, or clear that box");
+  }
+  return {.state = granted ? RequestState::granted : RequestState::declined,
+          .reason = required(form, "reason", "say why: the student reads the reason"),
+          .regrade = granted && has(form, "regrade")};
+}
+
+RegradeRequest new_request(const ReviewFields& form, const PartSpec& part,
+                           const StudentOutcome& student) {
+  RegradeRequest request{.student = student.student.key,
+                         .part = part.number,
+                         .task = value_of(form, "task"),
+                         .why = text_of_form(value_of(form, "text"))};
+  try {
+    check_request_words(part, request.task, request.why, "the request");
+  } catch (const BatchError& error) {
+    throw FormError(error.what());
+  }
+  if (const PartOutcome* outcome = outcome_of(student, part.number)) {
+    request.old_score = score_of(*outcome);
+  }
+  return request;
+}
+
+}  // namespace
+
+ReviewResponse ReviewApp::write_request(const ReviewFields& form, const std::string& form_token) {
+  const ReviewedClass seen = reviewed();
+  const Target target = target_of(seen, form);
+  const StudentOutcome& lead = seen.lead(target.team);
+  const bool is_new = !has(form, "request");
+  const auto failed = attempt([&] {
+    if (is_new) {
+      const auto part = std::ranges::find(course_.parts, target.part, &PartSpec::number);
+      if (requests_.add(new_request(form, *part, lead), act())) return;
+      throw FormError("the same was asked before; see above");
+    }
+    requests_.decide(number_of_form(form, "request"), number_of_form(form, "version"),
+                     decision_of(form), act());
+  });
+  const std::string id = value_of(form, "request");
+  if (!failed) return {.location = submission_address(form, is_new ? "" : "#r" + id)};
+  const std::string name = is_new ? kNewRequest : "request " + id;
+  ReviewResponse answer =
+      submission(form, {.form = name, .message = failed->second, .typed = form}, form_token);
   answer.status = failed->first;
   return answer;
 }

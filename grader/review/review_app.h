@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "grader/batch/course.h"
+#include "grader/batch/store/request_store.h"
 #include "grader/batch/store/review_store.h"
 #include "grader/batch/store/store.h"
 #include "grader/review/class_view.h"
@@ -48,6 +49,7 @@ class ReviewApp {
                             const std::string& form_token);
   ReviewResponse write_comment(const ReviewFields& form, const std::string& form_token);
   ReviewResponse write_points(const ReviewFields& form, const std::string& form_token);
+  ReviewResponse write_request(const ReviewFields& form, const std::string& form_token);
   ReviewResponse questions();
   ReviewResponse question(const ReviewFields& fields, const UnkeptForm& unkept,
                           const std::string& form_token);
@@ -71,6 +73,7 @@ class ReviewApp {
   const Course& course_;
   Store store_;
   ReviewStore review_;
+  RequestStore requests_;
   std::string secret_;
   TaskLinesOf known_;
 };

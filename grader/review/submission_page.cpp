@@ -101,9 +101,8 @@ std::string part_html(const SubmissionPage& page) {
   const PartSummary& summary = summary_of(page.reviewed.results, page.view.part);
   std::string html =
       fmt::format("<p class=\"score\">{}.</p>\n", escape_html(part_sentence(summary, *outcome)));
-  if (outcome->previous_total) {
-    html += fmt::format("<p class=\"note\">Graded again: it was {} points before.</p>\n",
-                        format_points(*outcome->previous_total));
+  if (const std::string checkout = checkout_words(*outcome); !checkout.empty()) {
+    html += "<p class=\"note\">" + escape_html(checkout) + "</p>\n";
   }
   if (!page.view.unread.empty()) html += alert_html(page.view.unread);
   return html;
@@ -116,7 +115,12 @@ bool has_form(const SubmissionPage& page) {
   for (const PointsPlace& place : page.view.places) {
     if (page.is_unkept("points " + place.item)) return true;
   }
-  return page.is_unkept("new comment :0") ||
+  for (const std::size_t member : page.team.members) {
+    for (const RegradeRequest& request : page.reviewed.results.students[member].requests) {
+      if (page.is_unkept(request_form(request.id))) return true;
+    }
+  }
+  return page.is_unkept(kNewRequest) || page.is_unkept("new comment :0") ||
          page.is_unkept(fmt::format("new comment {}:{}", page.focus.file, page.focus.line));
 }
 
@@ -153,12 +157,13 @@ std::string submission_page(const ReviewedClass& reviewed, const ReviewTeam& tea
                             const SubmissionView& view, const SubmissionFocus& focus,
                             const UnkeptForm& unkept, const std::string& form_token) {
   const SubmissionPage page{reviewed, team, view, focus, unkept, form_token};
-  return review_page(
-      reviewed.names(team),
-      neighbours_html(page) + homeless_html(unkept, has_form(page)) + header_html(page) +
-          tabs_html(page) + part_html(page) + points_section(page) + answers_section(page) +
-          comments_section(page) + evidence_section(page) + files_section(page) +
-          "<section><h2>What was done in the review</h2>" + log_html(view.log) + "</section>\n");
+  return review_page(reviewed.names(team),
+                     neighbours_html(page) + homeless_html(unkept, has_form(page)) +
+                         header_html(page) + tabs_html(page) + part_html(page) +
+                         points_section(page) + requests_section(page) + answers_section(page) +
+                         comments_section(page) + evidence_section(page) + files_section(page) +
+                         "<section><h2>What was done in the review</h2>" + log_html(view.log) +
+                         "</section>\n");
 }
 
 }  // namespace rooflab

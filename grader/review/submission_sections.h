@@ -36,10 +36,18 @@ struct SubmissionPage {
 
 std::string points_section(const SubmissionPage& page);
 std::string evidence_section(const SubmissionPage& page);
+/// Requests for another look at the grade, with forms to decide about them and to write one down.
+std::string requests_section(const SubmissionPage& page);
 std::string answers_section(const SubmissionPage& page);
 std::string files_section(const SubmissionPage& page);
 /// Comments on no file, and on files that were handed in before.
 std::string comments_section(const SubmissionPage& page);
+
+/// The name of the form that decides about a request, and of the one for a new one.
+std::string request_form(std::int64_t id);
+inline constexpr const char* kNewRequest = "new request";
+/// "evidence-gemm", not escaped: the id of a task's evidence on the page.
+std::string evidence_id(const std::string& task);
 
 /// One comment with its place to change it.
 std::string comment_html(const SubmissionPage& page, const ReviewComment& comment);

@@ -276,6 +276,9 @@ struct GradeResult {
   /// The course, with its version and its kit: "Efficient AI, version week 5, kit 3f2a9c1b7d40";
   /// may be empty.
   std::string course = {};
+  /// Which state of the course replays the grade: the commit of its checkout, with ", changed"
+  /// where tracked files differed from it. Empty where nobody knew.
+  std::string checkout = {};
   double build_s = 0;
   double run_s = 0;
   double score() const;  ///< without bonus

@@ -48,6 +48,7 @@ class LatePolicy::Reader {
     policy_.due_ = reader.maybe_time("due");
     policy_.grace_hours_ = hours(reader, "grace_minutes") / 60;
     policy_.marked_late_hours_ = hours(reader, "marked_late_hours");
+    read_regrade_counts(reader);
     reader.each("step", [&](const toml::table& step) { read_step(step); });
     reader.each("extension", [&](const toml::table& extension) { read_extension(extension); });
     reader.maybe("parts", [&](const toml::table& parts) { read_parts(parts); });
@@ -67,6 +68,15 @@ class LatePolicy::Reader {
   }
 
  private:
+  void read_regrade_counts(TableReader& reader) {
+    std::string& counts = policy_.regrade_counts_;
+    counts = reader.text_or("regrade_counts", "");
+    if (counts.empty() || counts == "latest" || counts == "best") return;
+    throw reader.error("regrade_counts", fmt::format("`regrade_counts` is \"{}\"", counts),
+                       "write \"latest\", or \"best\" for the better of a regrade and the grade "
+                       "before it");
+  }
+
   /// An empty or half-written policy would take away every penalty without a word.
   void require_effect(const TableReader& reader) const {
     const bool anybody_late =

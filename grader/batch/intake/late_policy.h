@@ -17,6 +17,7 @@ namespace rooflab {
 ///     due = 2026-11-20T23:59:00+01:00
 ///     grace_minutes = 15          # as late as this is in time
 ///     marked_late_hours = 24      # for a submission that is only marked late, without a time
+///     regrade_counts = "best"     # optional: of a regrade and the grade before it; or "latest"
 ///     [[step]]                    # from the first hour on; the last step that fits counts
 ///     after_hours = 0
 ///     keeps = 0.9                 # of the points
@@ -75,6 +76,8 @@ class LatePolicy {
   /// When the part is due for the last student, extensions included, in seconds since 1970: sooner,
   /// one could tell another what the tests are. Nothing where nothing says when it is due.
   std::optional<std::int64_t> last_due_of(int part) const;
+  /// "latest" or "best"; empty where the policy does not say.
+  const std::string& regrade_counts() const { return regrade_counts_; }
 
   /// The parts as they are due, those without a date last: in this order slip days are spent.
   std::vector<int> in_order_of_due(std::vector<int> parts) const;
@@ -104,6 +107,7 @@ class LatePolicy {
   SlipDays slip_days_;
   std::optional<std::size_t> most_submissions_;
   std::vector<HeldTest> held_tests_;
+  std::string regrade_counts_;
 };
 
 }  // namespace rooflab

@@ -115,7 +115,7 @@ TEST(LatePolicy, SaysWhatIsWrongAndWhere) {
   EXPECT_THAT(late_policy_error("grace = 5\n"),
               AllOf(HasSubstr("unknown key `grace`"),
                     HasSubstr("after_due, due, extension, grace_minutes, marked_late_hours, parts, "
-                              "slip_days, step, submissions")));
+                              "regrade_counts, slip_days, step, submissions")));
   EXPECT_THAT(late_policy_error("\ngrace_minuts = 5\n"),
               HasSubstr("late.toml:2: late policy: unknown key `grace_minuts`; did you mean "
                         "`grace_minutes`?"));
@@ -139,6 +139,15 @@ TEST(LatePolicy, SaysWhatIsWrongAndWhere) {
                                 "[[extension]]\nstudent = \"A\"\ndue = 2026-11-21T23:59:00Z\n"),
               AllOf(HasSubstr("late.toml:5: "), HasSubstr("has an extension for this already")));
   EXPECT_THAT(late_policy_error("due = \n"), HasSubstr("late.toml:1: "));
+}
+
+TEST(LatePolicy, MaySayWhichGradeCountsAfterARegrade) {
+  const auto with = [](const char* line) { return line + std::string(kPolicy); };
+  EXPECT_EQ(LatePolicy::parse(kPolicy, "late.toml").regrade_counts(), "");
+  EXPECT_EQ(LatePolicy::parse(with("regrade_counts = \"best\""), "late.toml").regrade_counts(),
+            "best");
+  EXPECT_THAT(late_policy_error(with("regrade_counts = \"most\"")),
+              AllOf(HasSubstr("late.toml:1"), HasSubstr("write \"latest\"")));
 }
 
 TEST(LatePolicy, Part0HasADueTimeAndExtensionsOfItsOwn) {

@@ -27,6 +27,9 @@ std::string header_html(const ClassResults& results, const OutputOptions& option
         results.graded_at.empty() ? "" : "graded " + results.graded_at, results.versions}) {
     if (!fact.empty()) facts.push_back(escape_html(one_line(fact)));
   }
+  for (const std::string& checkout : checkouts_of(results)) {
+    facts.push_back("commit " + escape_html(checkout));
+  }
   const ClassCounts counts = count_class(results);
   return fmt::format(
       "<header><h1>{}: the class</h1>\n<p class=\"facts\">{}</p>\n"

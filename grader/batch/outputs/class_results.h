@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "grader/batch/platform.h"
+#include "grader/batch/regrade_request.h"
 #include "grader/batch/student.h"
 #include "grader/spec/result.h"
 
@@ -80,8 +81,10 @@ struct PartOutcome {
   std::optional<double> max_manual;
   std::vector<TaskLine> tasks;
   bool tasks_unread = false;  ///< the points are known, and their evidence cannot be read
-  std::optional<double> previous_total;  ///< before the last re-grade
+  std::optional<double> previous_total;  ///< of what `total()` is compared with after a regrade
+  bool earlier_counts = false;           ///< the regrade has fewer points, and does not count
   std::string grading;                   ///< name of the grading, for LoadGrading; empty for none
+  std::string checkout = {};             ///< see GradeResult
   /// So far: see total_of() of class_words.h.
   double total() const { return (score + bonus) * keeps + manual; }
 };
@@ -105,10 +108,11 @@ struct StudentOutcome {
   std::vector<std::string> problems;  ///< what somebody should look at: "not on the roster"
   std::vector<PartOutcome> parts;     ///< in the order of ClassResults::parts
   std::vector<ManualPoints> manual;
-  std::vector<FileComment> comments = {};  ///< by part, file and line
-  int slip_days = 0;                       ///< spent so far, before this batch too
-  Platform platform = Platform::none;      ///< that delivered the submission
-  std::string return_name = {};            ///< see Submission; empty where no feedback can go back
+  std::vector<FileComment> comments = {};     ///< by part, file and line
+  std::vector<RegradeRequest> requests = {};  ///< the oldest first
+  int slip_days = 0;                          ///< spent so far, before this batch too
+  Platform platform = Platform::none;         ///< that delivered the submission
+  std::string return_name = {};  ///< see Submission; empty where no feedback can go back
 };
 
 /// Its maxima are the largest that anybody's recorded grading has, or the course's where nothing

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <stdexcept>
 
 #include "grader/report/text.h"
@@ -142,6 +143,32 @@ std::string held_back_words(const PartSummary& summary) {
                      format_points(summary.held_back), summary.held_until);
 }
 
+std::string regraded_words(const PartOutcome& outcome) {
+  if (!outcome.previous_total || missing_in(outcome) != Missing::nothing) return {};
+  const std::string other = format_points(*outcome.previous_total);
+  return outcome.earlier_counts ? fmt::format("regraded to {}, but the earlier grade counts", other)
+                                : fmt::format("regraded, was {}", other);
+}
+
+std::string checkout_words(const PartOutcome& outcome) {
+  return outcome.checkout.empty() ? "" : "graded with commit " + one_line(outcome.checkout);
+}
+
+std::vector<std::string> checkouts_of(const ClassResults& results) {
+  std::set<std::string> checkouts;
+  for (const StudentOutcome& student : results.students) {
+    for (const PartOutcome& outcome : student.parts) {
+      if (!outcome.checkout.empty()) checkouts.insert(one_line(outcome.checkout));
+    }
+  }
+  return {checkouts.begin(), checkouts.end()};
+}
+
+std::optional<double> score_of(const PartOutcome& outcome) {
+  if (outcome.state != PartState::graded) return std::nullopt;
+  return outcome.score + outcome.bonus;
+}
+
 std::string part_sentence(const PartSummary& summary, const PartOutcome& outcome) {
   std::string words;
   switch (outcome.state) {
@@ -167,8 +194,12 @@ std::string part_sentence(const PartSummary& summary, const PartOutcome& outcome
                ? pending_clause(outcome)
                : fmt::format("; in all {} of {}", format_points(outcome.total()),
                              format_points(max_total(summary, outcome)));
-  const std::string later = held_back_words(summary);
-  return later.empty() ? words : words + "; " + later;
+  const std::string regraded =
+      missing_in(outcome) == Missing::points ? "" : regraded_words(outcome);
+  for (const std::string& more : {regraded, held_back_words(summary)}) {
+    if (!more.empty()) words += "; " + more;
+  }
+  return words;
 }
 
 std::vector<std::string> problems_beside(const StudentOutcome& student,

@@ -59,6 +59,15 @@ double max_total(const ClassResults& results, const StudentOutcome& student);
 /// "tests worth 4 more points show and count after 2026-11-20 22:59 UTC"; empty where nothing is
 /// held back.
 std::string held_back_words(const PartSummary& summary);
+/// "regraded, was 14"; of a regrade that does not count "regraded to 12, but the earlier grade
+/// counts". Empty for what was graded once, or is not final.
+std::string regraded_words(const PartOutcome& outcome);
+/// "graded with commit 3f2a9c1b7d40…"; empty where nobody knows.
+std::string checkout_words(const PartOutcome& outcome);
+/// The commits that graded anybody of the class, each once.
+std::vector<std::string> checkouts_of(const ClassResults& results);
+/// What the grader's part of a total is, with bonus; nothing where it gave none.
+std::optional<double> score_of(const PartOutcome& outcome);
 
 /// What became of a part, in one sentence for the student: "17.5 of 22 points, 1 of them bonus".
 std::string part_sentence(const PartSummary& summary, const PartOutcome& outcome);

@@ -103,10 +103,38 @@ std::string comments_html(const StudentOutcome& student, int part) {
   return html.empty() ? "" : html_heading(3, "Comments") + html;
 }
 
-std::string change_html(const PartOutcome& outcome) {
-  if (!outcome.previous_total || missing_in(outcome) != Missing::nothing) return {};
-  return fmt::format("<p class=\"note\">Graded again: it was {} points before.</p>\n",
-                     format_points(*outcome.previous_total));
+const char* words_of(RequestState state) {
+  switch (state) {
+    case RequestState::open:
+      return "nobody has decided yet";
+    case RequestState::granted:
+      return "granted";
+    case RequestState::declined:
+      return "declined";
+  }
+  return "";
+}
+
+/// What the student asked to be looked at again, with the answer.
+std::string requests_html(const StudentOutcome& student, int part) {
+  std::string html;
+  for (const RegradeRequest& request : student.requests) {
+    if (request.part != part) continue;
+    html += fmt::format(
+        "<div class=\"remark\"><p class=\"place\">{}: <b>{}</b></p><p class=\"said\"><bdi>{}</bdi>"
+        "</p>{}</div>\n",
+        escape_html(request.task.empty() ? "the part as a whole" : one_line(request.task)),
+        words_of(request.state), escape_html(request.why),
+        request.reason.empty()
+            ? ""
+            : "<p class=\"said\">Answer: <bdi>" + escape_html(request.reason) + "</bdi></p>");
+  }
+  return html.empty() ? "" : html_heading(3, "Regrade requests") + html;
+}
+
+std::string checkout_html(const PartOutcome& outcome) {
+  const std::string words = checkout_words(outcome);
+  return words.empty() ? "" : "<p class=\"note\">" + escape_html(words) + "</p>\n";
 }
 
 /// Behind "– of 104 points".
@@ -208,7 +236,8 @@ void FeedbackPage::add(const PartView& part) {
   parts_ += fmt::format(
       "<section class=\"part\" id=\"part{0}\"><h2>Part {0}, {1}</h2>\n<p>{2}.</p>\n", outcome.part,
       escape_html(part.summary.title), escape_html(part_sentence(part.summary, outcome)));
-  parts_ += change_html(outcome) + manual_html(manual_points_of(student_, outcome.part), part) +
+  parts_ += checkout_html(outcome) + requests_html(student_, outcome.part) +
+            manual_html(manual_points_of(student_, outcome.part), part) +
             comments_html(student_, outcome.part) + body + "</section>\n";
 }
 

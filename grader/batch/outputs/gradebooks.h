@@ -24,6 +24,9 @@ std::string moodle_csv(const ClassResults& results, const OutputOptions& options
 /// there is no total.
 std::string brightspace_csv(const ClassResults& results, const OutputOptions& options);
 
+/// One row per regrade request: who asks for what, and what was decided by whom.
+std::string regrade_requests_csv(const ClassResults& results, const OutputOptions& options);
+
 /// A table of the whole class, and the file that it is written to.
 struct ClassTable {
   const char* file;
@@ -34,6 +37,7 @@ struct ClassTable {
 inline constexpr ClassTable kClassTables[]{{"grades.csv", grades_csv},
                                            {"canvas.csv", canvas_csv},
                                            {"moodle.csv", moodle_csv},
-                                           {"brightspace.csv", brightspace_csv}};
+                                           {"brightspace.csv", brightspace_csv},
+                                           {"regrade_requests.csv", regrade_requests_csv}};
 
 }  // namespace rooflab

@@ -8,7 +8,9 @@
 namespace rooflab {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 /// The fields of a line without quotes.
 std::vector<std::string> fields(const std::string& line) {
@@ -33,6 +35,7 @@ std::vector<std::string> lines(const std::string& text) {
 TEST_F(Outputs, GradesHaveARowForEachStudentAndPart) {
   SampleClass sample = sample_class(2);
   part(sample, 1, 0).previous_total = 12;
+  part(sample, 1, 0).checkout = "3f2a9c1b7d40, changed";
   make_fault(part(sample, 1, 1));
   write(sample);
   const auto rows = lines(text("grades.csv"));
@@ -53,6 +56,8 @@ TEST_F(Outputs, GradesHaveARowForEachStudentAndPart) {
   EXPECT_EQ(column(row, "manual"), "3.5");
   EXPECT_EQ(column(row, "max total"), "95");
   EXPECT_EQ(column(row, "previous total"), "12");
+  EXPECT_THAT(rows[3], HasSubstr(",\"regraded, was 12\","));
+  EXPECT_THAT(rows[3], HasSubstr(",\"3f2a9c1b7d40, changed\""));
   EXPECT_NEAR(std::stod(column(row, "change")), graded.total() - 12, 0.00501);
   EXPECT_EQ(column(fault, "state"), "fault");
   EXPECT_EQ(column(fault, "score"), "");
@@ -115,6 +120,46 @@ TEST_F(Outputs, BrightspaceGetsAGradeItemForEachPart) {
   EXPECT_NEAR(std::stod(failed[2]), part(sample, 0, 0).total(), 0.00501);
   EXPECT_EQ(failed[3], "");
   EXPECT_EQ(rows[2], "700002,student002,17.25,0,#\r");
+}
+
+TEST_F(Outputs, RequestsHaveARowEachWithWhoDecidedAndBothScores) {
+  SampleClass sample = sample_class(2);
+  PartOutcome& outcome = part(sample, 1, 0);
+  outcome.score = 16;
+  outcome.bonus = 0;
+  sample.results.students[1].requests = {{.id = 3,
+                                          .part = outcome.part,
+                                          .task = "gemm",
+                                          .why = "my tile\nis right",
+                                          .asked_by = "student001",
+                                          .asked_at = 0,
+                                          .old_score = 14.5,
+                                          .state = RequestState::granted,
+                                          .reason = "so it is",
+                                          .decided_by = "Ada",
+                                          .decided_at = 60,
+                                          .regrade = true,
+                                          .grading = "g-2"}};
+  write(sample);
+  const auto rows = lines(text("regrade_requests.csv"));
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_THAT(rows[1], HasSubstr("gemm,my tile is right,student001,1970-01-01 00:00 UTC,granted,so "
+                                 "it is,Ada,1970-01-01 00:01 UTC,begun,14.5,16"));
+  EXPECT_THAT(text("feedback/student001.html"),
+              AllOf(HasSubstr("gemm: <b>granted</b>"), HasSubstr("Answer: <bdi>so it is</bdi>")));
+  EXPECT_THAT(text("feedback/student000.html"), Not(HasSubstr("Regrade requests")));
+}
+
+TEST_F(Outputs, TheCommitThatGradedStandsInNotesAndPages) {
+  SampleClass sample = sample_class(2);
+  part(sample, 0, 0).checkout = "3f2a9c1b7d40";
+  write(sample);
+  const std::string key = sample.results.students[0].student.key;
+  for (const std::string& name :
+       {"feedback/" + key + ".html", "gradescope/" + key + ".json", std::string("moodle.csv"),
+        std::string("class.html"), std::string("junit.xml")}) {
+    EXPECT_THAT(text(name), HasSubstr("3f2a9c1b7d40")) << name;
+  }
 }
 
 TEST_F(Outputs, NoFieldOfATableIsAFormulaOrALineOfItsOwn) {

@@ -76,6 +76,7 @@ std::vector<std::string> row_of(const ClassResults& results, const StudentOutcom
           gradebook_points(max_total(summary, outcome)),
           previous ? gradebook_points(*previous) : "",
           previous && final ? gradebook_points(outcome.total() - *previous) : "",
+          regraded_words(outcome),
           tasks_passed(outcome),
           tasks_of(outcome),
           one_line(outcome.why),
@@ -84,19 +85,30 @@ std::vector<std::string> row_of(const ClassResults& results, const StudentOutcom
           one_line(student.submission),
           student.received_at ? utc_time(*student.received_at) : "",
           "feedback/" + file_stem(who.key) + ".html",
-          held_back_words(summary)};
+          held_back_words(summary),
+          one_line(outcome.checkout)};
 }
 
 }  // namespace
 
 std::string grades_csv(const ClassResults& results, const OutputOptions& /*options*/) {
-  CsvTable table{{"student",        "name",       "email",      "login",          "section",
-                  "sis id",         "on roster",  "part",       "part title",     "state",
-                  "score",          "max score",  "bonus",      "lateness keeps", "lateness",
-                  "manual",         "max manual", "pending",    "total",          "max total",
-                  "previous total", "change",     "passed",     "tasks",          "why",
-                  "problems",       "notes",      "submission", "received",       "feedback",
-                  "held back"}};
+  CsvTable table{{"student",        "name",
+                  "email",          "login",
+                  "section",        "sis id",
+                  "on roster",      "part",
+                  "part title",     "state",
+                  "score",          "max score",
+                  "bonus",          "lateness keeps",
+                  "lateness",       "manual",
+                  "max manual",     "pending",
+                  "total",          "max total",
+                  "previous total", "change",
+                  "regraded",       "passed",
+                  "tasks",          "why",
+                  "problems",       "notes",
+                  "submission",     "received",
+                  "feedback",       "held back",
+                  "checkout"}};
   for (const StudentOutcome& student : results.students) {
     for (const PartOutcome& outcome : student.parts) {
       table.push_back(row_of(results, student, outcome));

@@ -161,6 +161,7 @@ Json GradescopeJson::part_json(const PartView& part) {
   const PartOutcome& outcome = part.outcome;
   const Missing missing = missing_in(outcome);
   Json json{{"part", outcome.part}, {"state", state_name(outcome)}};
+  if (!outcome.checkout.empty()) json["checkout"] = sanitize(outcome.checkout);
   if (missing <= Missing::points) {
     json["score"] = two_decimals(outcome.score);
     json["bonus"] = two_decimals(outcome.bonus);

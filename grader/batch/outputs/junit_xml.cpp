@@ -57,10 +57,12 @@ std::string JunitXml::Counts::attributes() const {
 
 JunitXml::JunitXml(const ClassResults& results, std::string assignment)
     : assignment_(std::move(assignment)) {
-  for (const auto& [name, value] : {std::pair{"device", results.device},
-                                    {"times", results.time_kind},
-                                    {"versions", results.versions},
-                                    {"graded at", results.graded_at}}) {
+  for (const auto& [name, value] :
+       {std::pair{"device", results.device},
+        {"times", results.time_kind},
+        {"versions", results.versions},
+        {"checkouts", fmt::format("{}", fmt::join(checkouts_of(results), "; "))},
+        {"graded at", results.graded_at}}) {
     properties_ += "    <property" + attribute("name", name) + attribute("value", value) + "/>\n";
   }
 }

@@ -12,8 +12,11 @@ namespace {
 std::string comments_html(const ClassResults& results, const StudentOutcome& student) {
   std::string html;
   for (const PartOutcome& outcome : student.parts) {
-    html += fmt::format("<p>Part {}: {}</p>", outcome.part,
-                        escape_html(part_sentence(summary_of(results, outcome.part), outcome)));
+    std::string words = part_sentence(summary_of(results, outcome.part), outcome);
+    if (const std::string checkout = checkout_words(outcome); !checkout.empty()) {
+      words += "; " + checkout;
+    }
+    html += fmt::format("<p>Part {}: {}</p>", outcome.part, escape_html(words));
   }
   return html;
 }

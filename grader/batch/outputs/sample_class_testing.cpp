@@ -313,6 +313,15 @@ class Poison {
                                   .excerpt = {{1, next()}, {2, next()}, {3, next()}},
                                   .text = next() + next(),
                                   .by = next()});
+      student.requests.push_back({.id = outcome.part,
+                                  .part = outcome.part,
+                                  .task = next(),
+                                  .why = next() + next(),
+                                  .asked_by = next(),
+                                  .state = RequestState::declined,
+                                  .reason = next(),
+                                  .decided_by = next(),
+                                  .decided_at = 1000});
     }
   }
 

@@ -93,8 +93,11 @@ ForgottenRows Store::forget_student(const std::string& student,
                  "SELECT count(*) FROM gradings WHERE name NOT IN (SELECT grading FROM grades)");
   dead.step();
   gone.gradings = static_cast<std::size_t>(dead.integer());
-  database_.execute("DELETE FROM gradings WHERE name NOT IN (SELECT grading FROM grades)");
+  database_.execute(
+      "DELETE FROM evidence WHERE grading NOT IN (SELECT grading FROM grades);"
+      "DELETE FROM gradings WHERE name NOT IN (SELECT grading FROM grades)");
   gone.points = remove("DELETE FROM manual_points WHERE student = ?1");
+  remove("DELETE FROM regrade_requests WHERE student = ?1");
   remove("DELETE FROM rubric_choices WHERE student = ?1");
   remove("DELETE FROM rubric_grades WHERE student = ?1");
   gone.comments = remove("DELETE FROM review_comment_students WHERE student = ?1");

@@ -129,6 +129,8 @@ class ReviewStore {
 
   /// What was done, the newest first; of one student where one is named.
   std::vector<ReviewLogEntry> log(const std::string& student, std::size_t most);
+  /// Alone of all functions that write, this is part of the transaction that is open.
+  void put_log(const ReviewLogEntry& entry);
 
  private:
   std::optional<GivenPoints> newest(const std::string& student, int part, const std::string& item);
@@ -143,7 +145,6 @@ class ReviewStore {
   std::vector<std::string> students_with(std::int64_t rubric_line);
   std::size_t grade_again(const RubricLine& line, const std::vector<std::string>& students,
                           const ReviewAct& act);
-  void put_log(const ReviewLogEntry& entry);
 
   Database& database_;
 };

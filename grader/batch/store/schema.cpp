@@ -243,6 +243,60 @@ CREATE TABLE review_log (
   after TEXT NOT NULL
 );
 )sql", kReturnNames,
+    R"sql(
+-- Evidence is long, and a class is read without it: it has a table of its own. Nothing is lost.
+CREATE TABLE evidence (
+  grading TEXT PRIMARY KEY REFERENCES gradings(name),
+  evidence TEXT NOT NULL,             -- the whole result: verdicts, messages, counters, sandbox
+  revealed TEXT NOT NULL              -- see before: hidden cases that failed, for instructors alone
+);
+INSERT INTO evidence
+SELECT name, evidence, coalesce(revealed, '') FROM gradings WHERE evidence NOTNULL;
+DROP VIEW task_results;
+ALTER TABLE gradings DROP COLUMN evidence;
+ALTER TABLE gradings DROP COLUMN revealed;
+CREATE VIEW task_results AS
+SELECT
+  grading,
+  task.key AS position,
+  json_extract(task.value, '$.id') AS task,
+  json_extract(task.value, '$.title') AS title,
+  json_extract(task.value, '$.bonus') AS bonus,
+  json_extract(task.value, '$.verdict') AS verdict,
+  json_extract(task.value, '$.score') AS score,
+  json_extract(task.value, '$.max_score') AS max_score,
+  (SELECT coalesce(group_concat(json_extract(value, '$.code'), ' '), '')
+   FROM json_each(task.value, '$.diagnostics')) AS codes,
+  (SELECT coalesce(group_concat(json_extract(value, '$.name'), ' '), '')
+   FROM json_each(task.value, '$.groups')
+   WHERE json_extract(value, '$.score') < json_extract(value, '$.max_score')) AS lost_groups,
+  json_extract(task.value, '$.timings[0].time_us') AS time_us,
+  coalesce(json_extract(task.value, '$.timings[0].efficiency'), 0) AS efficiency
+FROM evidence,
+  json_each(CASE WHEN json_valid(evidence) THEN evidence ELSE '{}' END, '$.result.tasks') AS task;
+
+-- Which state of the course replays the grade: a commit; empty where nobody knew it.
+ALTER TABLE gradings ADD COLUMN checkout TEXT NOT NULL DEFAULT '';
+)sql",
+    R"sql(
+CREATE TABLE regrade_requests (       -- somebody asks for another look at a grade
+  request INTEGER PRIMARY KEY,
+  student TEXT NOT NULL REFERENCES students(key),
+  part INTEGER NOT NULL,
+  task TEXT NOT NULL,                 -- '': the part as a whole
+  why TEXT NOT NULL,
+  asked_by TEXT NOT NULL,
+  asked_at INTEGER NOT NULL,          -- seconds since 1970
+  old_score REAL,                     -- of the grader, when it was asked; NULL where nothing was graded
+  state TEXT NOT NULL CHECK (state IN ('open', 'granted', 'declined')),
+  reason TEXT NOT NULL,               -- of the decision, which the student reads
+  decided_by TEXT NOT NULL,
+  decided_at INTEGER,
+  regrade INTEGER NOT NULL,           -- 1: the next batch grades the submission again
+  grading TEXT NOT NULL,              -- that was made for it; '' for none yet
+  version INTEGER NOT NULL            -- 1 and up, by one with every change
+);
+)sql",
 };
 
 int schema_of(Database& database) {

@@ -16,7 +16,8 @@ GradingState state_of(const std::string& name) {
 }
 
 constexpr const char* kGradingColumns =
-    "g.name, g.part, g.source, g.device, g.seed, g.versions, g.students, g.state, g.why";
+    "g.name, g.part, g.source, g.device, g.seed, g.versions, g.students, g.state, g.why, "
+    "g.checkout";
 
 GradingRow read_grading(Statement& row) {
   GradingRow grading;
@@ -29,6 +30,7 @@ GradingRow read_grading(Statement& row) {
   grading.subject.students = nlohmann::json::parse(row.text()).get<std::vector<std::string>>();
   grading.state = state_of(row.text());
   grading.why = row.text();
+  grading.checkout = row.text();
   return grading;
 }
 
@@ -210,12 +212,12 @@ std::map<int, std::string> Store::handed_in(const std::string& submission) {
 std::optional<GradeRow> Store::grade(const std::string& submission, int part) {
   Statement row(database_, fmt::format("SELECT {} FROM grades JOIN gradings g ON g.name = grading "
                                        "WHERE submission = ? AND grades.part = ? "
-                                       "ORDER BY revision DESC LIMIT 2",
+                                       "ORDER BY revision DESC",
                                        kGradingColumns));
   row.bind(submission).bind(part);
   if (!row.step()) return std::nullopt;
-  GradeRow grade{.grading = read_grading(row), .previous = {}};
-  if (row.step()) grade.previous = row.text();
+  GradeRow grade{.grading = read_grading(row), .earlier = {}};
+  while (row.step()) grade.earlier.push_back(read_grading(row));
   return grade;
 }
 
@@ -309,24 +311,31 @@ void put_questions(Database& database, const std::string& grading,
 void put_outcome(Database& database, const std::string& grading, const char* state,
                  const std::string& why, const GradedResult* graded, std::int64_t now) {
   Statement update(database,
-                   "UPDATE gradings SET state = ?2, why = ?3, score = ?4, max_score = ?5, bonus = "
-                   "?6, evidence = ?7, build_s = ?8, run_s = ?9, revealed = ?10, max_manual = ?11, "
-                   "numbers = ?12, graded_at = ?13 WHERE name = ?1");
+                   "UPDATE gradings SET state = ?2, why = ?3, checkout = ?4, score = ?5, max_score "
+                   "= ?6, bonus = ?7, build_s = ?8, run_s = ?9, max_manual = ?10, numbers = ?11, "
+                   "graded_at = ?12 WHERE name = ?1");
   update.bind(grading).bind(state).bind(why);
   if (graded != nullptr) {
-    update.bind(graded->result.score())
+    update.bind(graded->result.checkout)
+        .bind(graded->result.score())
         .bind(graded->result.max_score())
         .bind(graded->result.bonus())
-        .bind(graded->evidence)
         .bind(graded->build_s)
         .bind(graded->run_s)
-        .bind(graded->revealed)
         .bind(sum_of(graded->questions))
         .bind(nlohmann::json(graded->numbers).dump());
   } else {
-    for (int column = 0; column < 9; ++column) update.bind_null();
+    update.bind("");
+    for (int column = 0; column < 7; ++column) update.bind_null();
   }
   update.bind(now).run();
+  Statement(database, "DELETE FROM evidence WHERE grading = ?").bind(grading).run();
+  if (graded == nullptr) return;
+  Statement(database, "INSERT INTO evidence VALUES (?, ?, ?)")
+      .bind(grading)
+      .bind(graded->evidence)
+      .bind(graded->revealed)
+      .run();
 }
 
 }  // namespace
@@ -348,13 +357,13 @@ void Store::put_fault(const std::string& grading, const std::string& why,
 }
 
 std::string Store::evidence(const std::string& grading) {
-  Statement row(database_, "SELECT evidence FROM gradings WHERE name = ?");
+  Statement row(database_, "SELECT evidence FROM evidence WHERE grading = ?");
   row.bind(grading);
   return row.step() ? row.text() : "";
 }
 
 std::string Store::revealed(const std::string& grading) {
-  Statement row(database_, "SELECT coalesce(revealed, '') FROM gradings WHERE name = ?");
+  Statement row(database_, "SELECT revealed FROM evidence WHERE grading = ?");
   row.bind(grading);
   return row.step() ? row.text() : "";
 }

@@ -47,13 +47,14 @@ struct GradingRow {
   std::string name = {};
   GradingSubject subject;
   GradingState state = GradingState::pending;
-  std::string why = {};  ///< for a fault
+  std::string why = {};       ///< for a fault
+  std::string checkout = {};  ///< see GradeResult; empty before it is graded
 };
 
-/// The current grade of a submission in a part, and the one before it.
+/// The current grade of a submission in a part, and those before it.
 struct GradeRow {
   GradingRow grading;
-  std::optional<std::string> previous = {};  ///< name of the grading that counted before
+  std::vector<GradingRow> earlier = {};  ///< the newest first
 };
 
 struct ManualRow {
@@ -192,6 +193,7 @@ class Store {
 
  private:
   friend class ReviewStore;
+  friend class RequestStore;
   Database database_;
 };
 

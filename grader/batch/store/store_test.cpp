@@ -114,9 +114,10 @@ TEST_F(StoreTest, AGradingAgainLeavesTheOldOneAndThoseWhoShareItAlone) {
   store_.put_result(store_.pending().at(0).name, graded(6), 200);
 
   const auto now = store_.grade("s1", 1);
-  EXPECT_EQ(now->previous, first);
+  ASSERT_EQ(now->earlier.size(), 1U);
+  EXPECT_EQ(now->earlier[0].name, first);
   EXPECT_EQ(store_.points_of(now->grading.name)->score, 6);
-  EXPECT_EQ(store_.points_of(*now->previous)->score, 4);
+  EXPECT_EQ(store_.points_of(first)->score, 4);
   EXPECT_EQ(store_.last_graded_at(), 200);
   EXPECT_EQ(store_.grade("s2", 1)->grading.name, first);
   EXPECT_EQ(store_.evidence(first), "evidence of 4.000000");
@@ -299,6 +300,52 @@ TEST(StoreFile, ThatKeptTasksBesideTheEvidenceGivesThemFromTheEvidenceNow) {
     EXPECT_EQ(store.points_of(grading)->bonus, 0.5) << grading;
     EXPECT_EQ(store.points_of(grading)->max_score, 10) << grading;
   }
+}
+
+TEST(StoreFile, ThatHasTheEvidenceWithItsGradingsKeepsAllOfIt) {
+  const TemporaryFolder folder(std::filesystem::temp_directory_path());
+  const auto file = folder.path() / "batch.sqlite";
+  const std::string evidence = to_evidence(two_tasks());
+  std::vector<std::string> before;
+  {
+    Database old(file);
+    migrate_to(old, 8);
+    Statement insert(old,
+                     "INSERT INTO gradings (name, grading_key, run, part, source, device, seed, "
+                     "versions, state, why, score, max_score, bonus, evidence, revealed) VALUES "
+                     "(?, ?, 1, 1, 's', 'sim:a100', '7', '1', ?, '', ?, 10, 0, ?, ?)");
+    insert.bind("whole").bind("k").bind("graded").bind(9.25).bind(evidence).bind("hidden").run();
+    insert.bind("torn").bind("l").bind("graded").bind(3.0).bind("{").bind_null().run();
+    insert.bind("none").bind("m").bind("pending").bind_null().bind_null().bind_null().run();
+    before = task_results(file);
+  }
+  ASSERT_EQ(before.size(), 2U);
+  Store store(file);
+  EXPECT_EQ(task_results(file), before);
+  EXPECT_EQ(store.evidence("whole"), evidence);
+  EXPECT_EQ(store.revealed("whole"), "hidden");
+  EXPECT_EQ(store.evidence("torn"), "{");
+  EXPECT_EQ(store.revealed("torn"), "");
+  EXPECT_EQ(store.evidence("none"), "");
+  EXPECT_EQ(store.points_of("whole")->score, 9.25);
+  EXPECT_EQ(store.grading("whole")->checkout, "");
+  EXPECT_EQ(store.grading("none")->state, GradingState::pending);
+  store.put_result("none", {.result = two_tasks(), .evidence = evidence}, 100);
+  EXPECT_EQ(store.evidence("none"), evidence);
+}
+
+TEST_F(StoreTest, KeepsTheCheckoutThatGradedAndReplacesEvidenceThatWasThere) {
+  store_.assign_grading("s1", subject(), false);
+  const std::string name = store_.pending().at(0).name;
+  GradedResult first = graded(4);
+  first.result.checkout = "3f2a, changed";
+  store_.put_fault(name, "it failed", &first, 100);
+  EXPECT_EQ(store_.evidence(name), first.evidence);
+  store_.put_fault(name, "it failed", nullptr, 100);
+  EXPECT_EQ(store_.evidence(name), "");
+  store_.put_result(name, first, 200);
+  EXPECT_EQ(store_.evidence(name), first.evidence);
+  EXPECT_EQ(store_.grading(name)->checkout, "3f2a, changed");
 }
 
 TEST_F(StoreTest, OfANewerGraderIsRefused) {

@@ -39,8 +39,9 @@ def write_class(folder, attacks, honest):
 
 def submissions_of(database):
     """What the batch knows of each submission by its name in the folder."""
-    query = """SELECT s.called, s.problem, s.doubts, g.state, g.why, g.evidence FROM submissions s
-               LEFT JOIN grades r ON r.submission = s.id LEFT JOIN gradings g ON g.name = r.grading"""
+    query = """SELECT s.called, s.problem, s.doubts, g.state, g.why, e.evidence FROM submissions s
+               LEFT JOIN grades r ON r.submission = s.id LEFT JOIN gradings g ON g.name = r.grading
+               LEFT JOIN evidence e ON e.grading = g.name"""
     connection = sqlite3.connect(f"file:{database}?mode=ro", uri=True)
     try:
         found = {}

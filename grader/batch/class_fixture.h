@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -49,6 +50,13 @@ class CountingExecutor : public Executor {
   /// The points that there are from now on, in place of 10.
   void be_out_of(double points) { most_ = points; }
   int graded() const { return graded_; }
+  /// Whoever lacks points is told this code at this place.
+  void tell(const simgpu::Code& code, const std::string& file, std::uint32_t line) {
+    story_.emplace();
+    story_->code = code;
+    story_->file = file;
+    story_->line = line;
+  }
   /// The part whose free text workers read.
   void ask(const PartSpec& part) { part_ = part; }
 
@@ -68,6 +76,7 @@ class CountingExecutor : public Executor {
     task.max_score = most_;
     task.score = std::min<double>(most_, static_cast<double>(std::ranges::count(text, 'x')));
     task.verdict = task.score == most_ ? Verdict::pass : Verdict::wrong_answer;
+    if (story_ && task.verdict != Verdict::pass) task.diagnostics = {*story_};
     if (faults_[text]-- > 0) task.verdict = Verdict::grader_fault;
     GradeResult result;
     result.part = description.part;
@@ -100,6 +109,7 @@ class CountingExecutor : public Executor {
   int left_before_death_ = -1;
   int graded_ = 0;
   double most_ = 10;
+  std::optional<Diagnostic> story_;
   PartSpec part_;
 };
 

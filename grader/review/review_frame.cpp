@@ -34,7 +34,8 @@ std::string review_page(const std::string& title, const std::string& content) {
       "<script src=\"review.js\" defer></script></head>\n"
       "<body><a class=\"skip\" href=\"#main\">to the content</a>\n"
       "<nav class=\"top\" aria-label=\"Review\"><a href=\"./\">Class</a><a "
-      "href=\"questions\">Free text</a><a href=\"history\">History</a><a "
+      "href=\"questions\">Free text</a><a href=\"analysis\">Understanding</a><a "
+      "href=\"history\">History</a><a "
       "href=\"outputs\">Gradebooks and feedback</a></nav>\n"
       "<main id=\"main\">\n{}</main></body></html>\n",
       escape_html(one_line(title)), content);

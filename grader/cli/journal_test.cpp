@@ -53,60 +53,52 @@ TEST_F(JournalCommandTest, RefusesWhatItCannotDo) {
   expect_refusal({"journal", "perhaps"}, 2, "perhaps");
 }
 
-/// A part whose questions have a key: a grade of it builds nothing.
-class JournalOfRunsTest : public JournalCommandTest {
+/// Grades the questions of this checkout's own part 1, which builds nothing.
+class JournalOfRunsTest : public CliGradeTest {
  protected:
-  JournalOfRunsTest() {
-    write("labs/part7-test/part.toml", R"(number = 7
-title = "Test part"
-[[task]]
-id = "answers"
-title = "Questions"
-kind = "answers"
-file = "answers.toml"
-hints = ["a", "b", "c"]
-[[task.question]]
-id = "peak"
-kind = "number"
-prompt = "How much?"
-points = 2
-)");
-    write("solutions/part7-test/answers.key.toml", "[peak]\nanswer = 4\nwhy = \"2 + 2\"\n");
-  }
+  JournalOfRunsTest() { write("mine/part1-metrics/answers.toml", ""); }
 
-  void answer_and_grade(const std::string& answer) const {
-    write("starter/part7-test/answers.toml", answer);
-    const Ran ran = run({"--part", "7", "--task", "answers", "--device", "sim:a100"});
-    ASSERT_LT(ran.code, 2) << ran.error;
+  std::string mine() const { return (folder_.path() / "mine").string(); }
+  std::filesystem::path journal() const {
+    return folder_.path() / "mine/part1-metrics/journal.toml";
+  }
+  void turn_on() const { ASSERT_EQ(run({"journal", "on", "--submission", mine()}).code, 0); }
+  /// @param answer to one question; all others are right
+  Ran answer_and_grade(const std::string& answer) const {
+    std::string answers = read_file(ROOFLAB_SOURCE_DIR "/solutions/part1-metrics/answers.toml");
+    const std::string right = "gemm_intensity = 283.33\n";
+    const std::size_t at = answers.find("\n" + right);
+    EXPECT_NE(at, std::string::npos);
+    write("mine/part1-metrics/answers.toml",
+          answers.replace(at + 1, right.size(), "gemm_intensity = " + answer + "\n"));
+    return grade({"--submission", mine()});
   }
 };
 
 TEST_F(JournalOfRunsTest, NotesNothingUntilItIsOn) {
-  answer_and_grade("peak = 3\n");
+  EXPECT_EQ(answer_and_grade("1").code, 1);
   EXPECT_FALSE(std::filesystem::exists(journal()));
 }
 
 TEST_F(JournalOfRunsTest, NotesEachChangedTryUntilTheTaskPasses) {
-  run({"journal", "on"});
-  for (const char* answer :
-       {"peak = 3\n", "peak = 3\n", "peak = 5\n", "peak = 4\n", "peak = 6\n"}) {
-    answer_and_grade(answer);
-  }
+  turn_on();
+  for (const char* wrong : {"1", "1", "2"}) EXPECT_EQ(answer_and_grade(wrong).code, 1);
+  EXPECT_EQ(answer_and_grade("283.33").code, 0);
+  EXPECT_EQ(answer_and_grade("3").code, 1);
   const std::string text = read_file(journal());
-  EXPECT_THAT(text, AllOf(HasSubstr("verdict = \"pass\", points = 2.0000"),
-                          HasSubstr("codes = [\"RL0408\"]"), Not(HasSubstr("peak"))));
+  EXPECT_THAT(text, AllOf(HasSubstr("verdict = \"pass\", points = 10.0000"),
+                          HasSubstr("codes = [\"RL0408\"]"), Not(HasSubstr("gemm_intensity"))));
   EXPECT_EQ(std::count(text.begin(), text.end(), '{'), 3)
       << "neither the same file again nor what came after the pass:\n"
       << text;
 }
 
 TEST_F(JournalOfRunsTest, AGradeIsNotLostWhenItCannotBeNoted) {
-  run({"journal", "on"});
+  turn_on();
   std::filesystem::create_directories(journal());
-  write("starter/part7-test/answers.toml", "peak = 3\n");
-  const Ran ran = run({"--part", "7", "--task", "answers", "--device", "sim:a100"});
+  const Ran ran = answer_and_grade("1");
   EXPECT_EQ(ran.code, 1);
-  EXPECT_THAT(ran.out, HasSubstr("answers"));
+  EXPECT_THAT(ran.out, HasSubstr("gemm_intensity"));
   EXPECT_THAT(ran.error, HasSubstr("this run is not in your journal"));
 }
 

@@ -112,6 +112,7 @@ class PageReader {
     if (!elements().contains(element)) complain("element " + element);
     while (true) {
       while (peek() == ' ') ++at_;
+      if (page_.compare(at_, 2, "/>") == 0) ++at_;  // of SVG
       if (peek() == '>' || peek() == '\0') return;
       const std::string attribute = word();
       if (attribute.empty()) {

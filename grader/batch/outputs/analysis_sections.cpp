@@ -51,10 +51,12 @@ std::string rest_words(std::size_t all, std::size_t shown, const char* what) {
 }
 
 /// A bar with its numbers beside it.
-std::string share(std::size_t count, std::size_t of, BarPart part, const char* verb) {
-  const std::string words = fmt::format("{} of {}", count, of);
-  return count_bar(words + " " + verb, {{part, count}, {BarPart::none, of - std::min(of, count)}}) +
-         words;
+/// @param verb of those who are counted: "pass"
+std::string share(std::size_t count, std::size_t of, BarPart part, const char* verb,
+                  BarPart rest = BarPart::none) {
+  return count_bar(fmt::format("{} of {} {}", count, of, verb),
+                   {{part, count}, {rest, of - std::min(of, count)}}) +
+         fmt::format("{}&nbsp;of&nbsp;{}", count, of);
 }
 
 std::string lost_words(const TaskAnalysis& task) {
@@ -79,14 +81,10 @@ std::string efficiency_words(const TaskAnalysis& task) {
 }
 
 std::string task_row(const TaskAnalysis& task) {
-  const std::size_t failed = task.submissions - task.passed;
-  const std::string passed = fmt::format("{} of {}", task.passed, task.submissions);
   return row(
       heading(safe(task.id, 80) + (task.is_bonus ? " <small>bonus</small>" : ""),
               safe(task.title, 120)),
-      cell("passed",
-           count_bar(passed + " pass", {{BarPart::right, task.passed}, {BarPart::wrong, failed}}) +
-               passed) +
+      cell("passed", share(task.passed, task.submissions, BarPart::right, "pass", BarPart::wrong)) +
           cell("mean points",
                fmt::format("{} of {}",
                            format_points(task.points / static_cast<double>(task.submissions)),

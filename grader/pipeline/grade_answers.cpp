@@ -240,16 +240,19 @@ void report_questions(const PartSpec& part, const TaskSpec& task, const Answers&
   add_further_problems(part, task, answers, result);
 }
 
-/// An answer as its student could have written it: "2048", "b".
-std::string words_of(const Value& answer) {
-  if (const auto* text = std::get_if<std::string>(&answer)) return *text;
-  return fmt::format("{:.10g}", number_in(answer));
+/// "2048"; a choice with what it says, "b: DRAM is the limit".
+std::string words_of(const Value& answer, const QuestionSpec& question) {
+  const auto* letter = std::get_if<std::string>(&answer);
+  if (letter == nullptr) return fmt::format("{:.10g}", number_in(answer));
+  const auto choice = static_cast<std::size_t>(letter->front() - 'a');
+  return fmt::format("{}: {}", *letter, question.choices.at(choice));
 }
 
 AnswerResult answer_result(const Judged& judged) {
   return {.question = judged.question->id,
           .verdict = judged.verdict,
-          .given = judged.answer == nullptr ? std::string() : words_of(*judged.answer),
+          .given =
+              judged.answer == nullptr ? std::string() : words_of(*judged.answer, *judged.question),
           .is_other_unit = judged.cause.is_other_unit,
           .cause = judged.cause.known};
 }

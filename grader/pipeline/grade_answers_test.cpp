@@ -75,6 +75,7 @@ TEST_F(AnswersTaskTest, TheResultSaysOfEachQuestionWhatWasAnsweredAndWhatBecameO
   EXPECT_EQ(slip[0].cause, "twice it");
   EXPECT_FALSE(slip[0].is_other_unit);
   EXPECT_EQ(slip[1].verdict, Verdict::pass);
+  EXPECT_EQ(slip[1].given, "a: memory");
   EXPECT_TRUE(answers("ridge = 12500\n").at(0).is_other_unit);
   EXPECT_EQ(answers("ridge = 12500\n").at(1).verdict, Verdict::not_implemented);
   EXPECT_EQ(answers("ridge = 59 %\n").at(0).given, "") << "what could not be read";

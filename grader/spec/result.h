@@ -236,7 +236,7 @@ struct WorkLog {
 struct AnswerResult {
   std::string question;
   Verdict verdict = Verdict::pass;  ///< not_implemented: it has no answer
-  std::string given = {};           ///< "2048", "b"; empty where it could not be read; untrusted
+  std::string given = {};           ///< "2048", "b: …"; empty where nothing was read; untrusted
   bool is_other_unit = false;       ///< a wrong number that is right in another unit
   std::string cause = {};           ///< of a wrong number, where the key knows it: a clause
 };

@@ -12,7 +12,7 @@ namespace rooflab {
 
 const char* const kAnalysisStyle = R"css(
 .analysis td small,.analysis th small{color:var(--soft)}.analysis td p{margin:.1rem 0}
-.analysis td{overflow-wrap:break-word}.analysis tbody th{min-width:8rem;overflow-wrap:break-word}
+.analysis td{overflow-wrap:break-word}.analysis .share{white-space:nowrap}.analysis tbody th{min-width:8rem;overflow-wrap:break-word}
 .analysis .hidden{color:var(--todo);border:1px solid currentColor;border-radius:.3rem;padding:0 .3rem;font-size:.8rem;font-weight:600}
 @media (max-width:40rem){.analysis thead{display:none}
 .analysis tr{display:block;border:1px solid var(--line);border-radius:.5rem;padding:.3rem .8rem;margin:.5rem 0}

@@ -54,9 +54,10 @@ std::string rest_words(std::size_t all, std::size_t shown, const char* what) {
 /// @param verb of those who are counted: "pass"
 std::string share(std::size_t count, std::size_t of, BarPart part, const char* verb,
                   BarPart rest = BarPart::none) {
-  return count_bar(fmt::format("{} of {} {}", count, of, verb),
+  return "<span class=\"share\">" +
+         count_bar(fmt::format("{} of {} {}", count, of, verb),
                    {{part, count}, {rest, of - std::min(of, count)}}) +
-         fmt::format("{}&nbsp;of&nbsp;{}", count, of);
+         fmt::format("{} of {}</span>", count, of);
 }
 
 std::string lost_words(const TaskAnalysis& task) {
@@ -240,6 +241,7 @@ std::string diagnoses_html(const PartAnalysis& part,
                            const SubmissionLink& link) {
   std::vector<CodeInTask> all;
   for (const TaskAnalysis& task : part.tasks) {
+    if (asks_questions(part, task)) continue;  // a code says less than the question
     for (const CodeSightings& code : task.codes) all.push_back({&task, &code});
   }
   if (all.empty()) return {};

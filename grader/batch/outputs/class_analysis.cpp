@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "grader/batch/outputs/class_words.h"
+#include "grader/spec/journal.h"
 
 namespace rooflab {
 namespace {
@@ -61,6 +61,7 @@ void add_cases(TaskAnalysis& analysis, const TaskResult& task) {
 
 void add_codes(TaskAnalysis& analysis, const TaskResult& task, SubmissionIndex student,
                const std::string& grading) {
+  if (task.verdict == Verdict::not_implemented) return;  // no mistake yet
   std::set<std::string> told;
   for (const Diagnostic& story : task.diagnostics) {
     if (!told.insert(story.code.text()).second) continue;
@@ -78,6 +79,8 @@ void add_journal(PartAnalysis& part, const Journal& journal) {
   std::map<std::string, std::vector<const JournalRun*>> by_task;
   for (const JournalRun& run : journal.runs) by_task[run.task].push_back(&run);
   for (const auto& [task, runs] : by_task) {
+    const bool has_passed = runs.back()->verdict == Verdict::pass;
+    if (!has_passed && is_full(journal)) continue;  // it may have passed later
     JournalAnalysis& analysis = entry_of(part.runs, &JournalAnalysis::task, task);
     ++analysis.students;
     std::set<std::string> met;
@@ -85,7 +88,7 @@ void add_journal(PartAnalysis& part, const Journal& journal) {
       for (const simgpu::Code& code : run->codes) met.insert(code.text());
     }
     for (const std::string& code : met) ++analysis.codes[code];
-    if (runs.back()->verdict != Verdict::pass) continue;
+    if (!has_passed) continue;
     ++analysis.passed;
     analysis.runs.push_back(static_cast<double>(runs.size()));
     analysis.hints.push_back(runs.back()->hints);
@@ -132,6 +135,13 @@ std::vector<SharedAnswer> shared_answers(
   std::erase_if(shared, [](const SharedAnswer& one) { return one.submissions < kLeastShared; });
   std::ranges::stable_sort(shared, std::ranges::greater(), &SharedAnswer::submissions);
   return shared;
+}
+
+/// In the order of the part, and not of who shared the first.
+void sort_runs(PartAnalysis& part) {
+  std::ranges::stable_sort(part.runs, {}, [&](const JournalAnalysis& one) {
+    return std::ranges::find(part.tasks, one.task, &TaskAnalysis::id) - part.tasks.begin();
+  });
 }
 
 void finish_task(TaskAnalysis& task) {
@@ -237,6 +247,7 @@ ClassAnalysis ClassAnalyst::finish() && {
   for (PartAnalysis& part : analysis_.parts) {
     for (TaskAnalysis& task : part.tasks) finish_task(task);
     finish_questions(part, notes_[part.number]);
+    sort_runs(part);
   }
   return std::move(analysis_);
 }

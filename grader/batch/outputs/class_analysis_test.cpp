@@ -8,6 +8,7 @@
 #include "grader/batch/outputs/page_style.h"
 #include "grader/report/contrast_testing.h"
 #include "grader/report/html_style.h"
+#include "grader/spec/journal.h"
 
 namespace rooflab {
 namespace {
@@ -213,6 +214,21 @@ TEST_F(Analysis, CodesAreCountedOnceForASubmissionWithTheirPlace) {
   EXPECT_THAT(analysed().tasks[0].codes.at(0).sightings, SizeIs(3));
   EXPECT_THAT(html(), AllOf(HasSubstr("# of # elements of c are wrong <small>3 times</small>"),
                             HasSubstr("student 2 <small>part1-metrics/gemv.cu:7</small>")));
+}
+
+TEST_F(Analysis, ATaskThatIsStillATodoIsNoMistake) {
+  Diagnostic story;
+  story.code = "RL0601";
+  TaskResult& task = task_handed_in();
+  task.verdict = Verdict::not_implemented;
+  task.diagnostics = {story};
+  EXPECT_THAT(analysed().tasks[0].codes, IsEmpty());
+}
+
+TEST_F(Analysis, AFullJournalDoesNotSayThatATaskNeverPassed) {
+  hand_in().journal = Journal{std::vector(
+      kMostJournalRuns, JournalRun{.time = 0, .task = "gemv", .verdict = Verdict::race})};
+  EXPECT_THAT(analysed().runs, IsEmpty());
 }
 
 TEST_F(Analysis, JournalsTellRunsAndHintsUntilATaskPasses) {

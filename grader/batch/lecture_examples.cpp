@@ -33,6 +33,7 @@ WordsToShow words_of_class(Store& store, int part, const std::vector<std::string
 }
 
 std::optional<std::string> code_at(Store& store, const PartSpec& part, const Sighting& sighting) {
+  // A work log or a file of answers is a student's own words, and no code.
   if (sighting.line == 0 || sighting.file.ends_with(".toml")) return std::nullopt;
   const auto grading = store.grading(sighting.grading);
   if (!grading) return std::nullopt;
@@ -41,23 +42,6 @@ std::optional<std::string> code_at(Store& store, const PartSpec& part, const Sig
     if (const auto file = files.find(path); file != files.end()) return file->second;
   }
   return std::nullopt;
-}
-
-struct CodeInTask {
-  const TaskAnalysis* task;
-  const CodeSightings* code;
-};
-
-std::vector<CodeInTask> commonest(const PartAnalysis& analysis) {
-  std::vector<CodeInTask> all;
-  for (const TaskAnalysis& task : analysis.tasks) {
-    for (const CodeSightings& code : task.codes) {
-      if (code.sightings.size() >= kLeastForExample) all.push_back({&task, &code});
-    }
-  }
-  std::ranges::stable_sort(all, std::ranges::greater(),
-                           [](const CodeInTask& one) { return one.code->sightings.size(); });
-  return all;
 }
 
 std::string id_of(const LectureExample& example) {
@@ -111,7 +95,9 @@ std::vector<LectureExample> lecture_examples(Store& store, const PartSpec& part,
                                              const PartAnalysis& analysis,
                                              const std::vector<std::string>& pages) {
   std::vector<LectureExample> all;
-  const std::vector<CodeInTask> codes = commonest(analysis);
+  std::vector<CodeInTask> codes = commonest_codes(analysis);
+  std::erase_if(
+      codes, [](const CodeInTask& one) { return one.code->sightings.size() < kLeastForExample; });
   if (codes.empty()) return all;
   const WordsToShow words = words_of_class(store, part.number, pages);
   std::size_t shown = 0;

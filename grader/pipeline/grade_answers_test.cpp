@@ -79,10 +79,13 @@ TEST_F(AnswersTaskTest, TheResultSaysOfEachQuestionWhatWasAnsweredAndWhatBecameO
   EXPECT_TRUE(answers("ridge = 12500\n").at(0).is_other_unit);
   EXPECT_EQ(answers("ridge = 12500\n").at(1).verdict, Verdict::not_implemented);
   EXPECT_EQ(answers("ridge = 59 %\n").at(0).given, "") << "what could not be read";
-  std::filesystem::remove(root_ / "submission/part7-test/answers.toml");
-  const TaskResult missing = grade_task_with(solve);
-  ASSERT_EQ(missing.answers.size(), 2U);
-  EXPECT_EQ(missing.answers[0].verdict, Verdict::not_implemented);
+  const auto file = root_ / "submission/part7-test/answers.toml";
+  std::filesystem::remove(file);
+  std::filesystem::create_symlink("/etc/passwd", file);
+  const TaskResult refused = grade_task_with(solve);
+  ASSERT_EQ(refused.answers.size(), 2U);
+  EXPECT_EQ(refused.answers[0].verdict, Verdict::rejected);
+  EXPECT_EQ(refused.answers[0].given, "");
 }
 
 TEST_F(AnswersTaskTest, AWrongChoiceIsToldWithTheQuestionAndItsChoices) {

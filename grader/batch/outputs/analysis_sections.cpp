@@ -102,11 +102,6 @@ std::string tasks_html(const PartAnalysis& part) {
          "<p class=\"note\">Efficiencies are of submissions that pass the task.</p>\n";
 }
 
-bool asks_questions(const PartAnalysis& part, const TaskAnalysis& task) {
-  return std::ranges::find(part.questions, task.id, &QuestionAnalysis::task) !=
-         part.questions.end();
-}
-
 /// Cases that somebody fails; those of questions stand with the questions.
 std::string cases_html(const PartAnalysis& part) {
   std::string rows;
@@ -231,22 +226,11 @@ std::string places_html(const CodeSightings& code, int part, const SubmissionLin
                          : "");
 }
 
-struct CodeInTask {
-  const TaskAnalysis* task;
-  const CodeSightings* code;
-};
-
 std::string diagnoses_html(const PartAnalysis& part,
                            const std::map<std::string, std::string>& titles,
                            const SubmissionLink& link) {
-  std::vector<CodeInTask> all;
-  for (const TaskAnalysis& task : part.tasks) {
-    if (asks_questions(part, task)) continue;  // a code says less than the question
-    for (const CodeSightings& code : task.codes) all.push_back({&task, &code});
-  }
+  const std::vector<CodeInTask> all = commonest_codes(part);
   if (all.empty()) return {};
-  std::ranges::stable_sort(all, std::ranges::greater(),
-                           [](const CodeInTask& one) { return one.code->sightings.size(); });
   std::string rows;
   for (std::size_t i = 0; i < std::min(kMostCodes, all.size()); ++i) {
     const auto& [task, code] = all[i];

@@ -154,6 +154,22 @@ void finish_task(TaskAnalysis& task) {
 
 }  // namespace
 
+bool asks_questions(const PartAnalysis& part, const TaskAnalysis& task) {
+  return std::ranges::find(part.questions, task.id, &QuestionAnalysis::task) !=
+         part.questions.end();
+}
+
+std::vector<CodeInTask> commonest_codes(const PartAnalysis& part) {
+  std::vector<CodeInTask> all;
+  for (const TaskAnalysis& task : part.tasks) {
+    if (asks_questions(part, task)) continue;
+    for (const CodeSightings& code : task.codes) all.push_back({&task, &code});
+  }
+  std::ranges::stable_sort(all, std::ranges::greater(),
+                           [](const CodeInTask& one) { return one.code->sightings.size(); });
+  return all;
+}
+
 ClassAnalyst::ClassAnalyst(const ClassResults& results) : results_(results) {
   for (const PartSummary& part : results.parts) {
     analysis_.parts.push_back({.number = part.number, .title = part.title});

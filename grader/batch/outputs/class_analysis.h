@@ -126,6 +126,16 @@ struct PartAnalysis {
   std::vector<JournalAnalysis> runs = {};
 };
 
+bool asks_questions(const PartAnalysis& part, const TaskAnalysis& task);
+
+struct CodeInTask {
+  const TaskAnalysis* task;
+  const CodeSightings* code;
+};
+/// The codes of a part's tasks, those of most submissions first. Of questions there are none: a
+/// code says less than they do.
+std::vector<CodeInTask> commonest_codes(const PartAnalysis& part);
+
 struct ClassAnalysis {
   std::vector<PartAnalysis> parts = {};
 };

@@ -11,9 +11,8 @@
 #include "grader/author/kit_update.h"
 #include "grader/spec/files.h"
 #include "grader/spec/group_hints.h"
-#include "grader/spec/hints_used.h"
+#include "grader/spec/handed_out.h"
 #include "grader/spec/part.h"
-#include "grader/spec/work_log.h"
 
 namespace rooflab {
 namespace {
@@ -93,10 +92,7 @@ class KitList {
   }
 
   void add_texts() {
-    // Whoever made the kit may have asked for hints and logged runs; that is nobody else's.
-    const auto all = [](const fs::path& file) {
-      return file.filename() != kHintsUsedFile && file.filename() != kLoggedRunsFile;
-    };
+    const auto all = [](const fs::path& file) { return !is_note_of_student(file); };
     add(root_ / "LICENSE", "LICENSE");
     add(root_ / "docs/kit/README.md", "README.md", KitFile::Kind::filled);
     for (const char* script : {"demo", "setup"}) {

@@ -8,7 +8,7 @@
 #include <sstream>
 
 #include "grader/spec/files.h"
-#include "grader/spec/hints_used.h"
+#include "grader/spec/handed_out.h"
 #include "grader/spec/work_log.h"
 
 namespace rooflab {
@@ -81,9 +81,7 @@ std::set<std::filesystem::path> left_over(const std::filesystem::path& starter,
   for (const auto& path : files_below(starter)) extra.insert(path.lexically_relative(starter));
   for (const StarterFile& file : files) extra.erase(file.path);
   // Whoever tries the course out asks for hints and logs runs, too; git ignores where that is kept.
-  std::erase_if(extra, [](const auto& path) {
-    return path.filename() == kHintsUsedFile || path.filename() == kLoggedRunsFile;
-  });
+  std::erase_if(extra, is_note_of_student);
   std::erase_if(extra, [&](const auto& path) { return !is_there(path.string(), has_part); });
   return extra;
 }

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -53,6 +54,13 @@ class CountingExecutor : public Executor {
   /// The points that there are from now on, in place of 10.
   void be_out_of(double points) { most_ = points; }
   int graded() const { return graded_; }
+  /// Whoever lacks points is told this code at this place.
+  void tell(const simgpu::Code& code, const std::string& file, std::uint32_t line) {
+    story_.emplace();
+    story_->code = code;
+    story_->file = file;
+    story_->line = line;
+  }
   /// The part whose free text workers read.
   void ask(const PartSpec& part) { part_ = part; }
 
@@ -80,6 +88,7 @@ class CountingExecutor : public Executor {
       task.diagnostics.push_back(story);
     }
     task.verdict = task.score == most_ ? Verdict::pass : Verdict::wrong_answer;
+    if (story_ && task.verdict != Verdict::pass) task.diagnostics = {*story_};
     if (faults_[text]-- > 0) task.verdict = Verdict::grader_fault;
     GradeResult result;
     result.part = description.part;
@@ -115,6 +124,7 @@ class CountingExecutor : public Executor {
   int left_before_death_ = -1;
   int graded_ = 0;
   double most_ = 10;
+  std::optional<Diagnostic> story_;
   PartSpec part_;
 };
 

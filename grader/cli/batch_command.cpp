@@ -28,6 +28,7 @@
 #include "grader/sandbox/sandbox.h"
 #include "grader/spec/course_spec.h"
 #include "grader/spec/files.h"
+#include "grader/spec/journal.h"
 
 namespace rooflab {
 namespace {
@@ -340,6 +341,7 @@ int grade_job(const std::string& folder, const Installation& installation) {
                           .causes = job.causes == "quick" ? CauseSearch::quick : CauseSearch::full},
                          {.progress = [](const std::string&) {}}, nullptr, &revealed);
   result.submission = "the submission";
+  result.journal = read_journal(sources_of(folder) / grading.part().directory, grading.part());
   auto texts = texts_in(sources_of(folder), grading.part());
   texts.merge(work_logs_in(result));
   write_result(folder, std::move(result), grading.device().gpu().id, revealed, texts,

@@ -4,10 +4,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <ctime>
 #include <exception>
 #include <filesystem>
 #include <iostream>
 #include <optional>
+#include <set>
 #include <sstream>
 #include <thread>
 #include <vector>
@@ -16,6 +18,7 @@
 #include "grader/cli/editor_output.h"
 #include "grader/cli/grading.h"
 #include "grader/cli/info_commands.h"
+#include "grader/cli/journal_command.h"
 #include "grader/cli/kept_runs.h"
 #include "grader/cli/log_version.h"
 #include "grader/cli/output_files.h"
@@ -105,6 +108,7 @@ class GradeCommand {
     const auto known = runs.hashes(part().number, result.device);
     is_unchanged_ = std::ranges::includes(known, hashes);
     runs.keep(part(), result, hashes);
+    note(result, known, hashes);
     return result;
   }
 
@@ -263,6 +267,20 @@ class GradeCommand {
       if (is_there) hashes[task.id] = files.hash(task);
     }
     return hashes;
+  }
+
+  /// In the student's journal.
+  void note(const GradeResult& result, const TaskHashes& known, const TaskHashes& hashes) const {
+    std::set<std::string> unchanged;
+    for (const auto& [task, hash] : hashes) {
+      const auto before = known.find(task);
+      if (before != known.end() && before->second == hash) unchanged.insert(task);
+    }
+    const std::string failure = note_in_journal(submission_of(options_, installation_), part(),
+                                                result, unchanged, std::time(nullptr));
+    if (!failure.empty()) {
+      std::cerr << fmt::format("grader: this run is not in your journal: {}\n", failure);
+    }
   }
 
   /// What the kept runs of the part come to, behind the points of a single task; empty where

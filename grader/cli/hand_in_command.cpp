@@ -15,6 +15,7 @@
 #include "grader/pipeline/grade.h"
 #include "grader/report/text.h"
 #include "grader/spec/course_spec.h"
+#include "grader/spec/journal.h"
 
 namespace rooflab {
 namespace {
@@ -41,11 +42,12 @@ std::optional<fs::path> originals_of(const Installation& installation, const fs:
 std::vector<Chosen> choose(const HandInOptions& options, const Installation& installation,
                            const fs::path& submission) {
   const auto originals = originals_of(installation, submission);
+  const bool with_journal = options.journal && is_journal_on(submission);
   const std::set<int> named(options.parts.begin(), options.parts.end());
   std::vector<Chosen> chosen;
   const auto consider = [&](int number, bool only_if_begun) {
     PartSpec part = load_part(installation.labs(), installation.solutions(), number);
-    HandIn found = collect_hand_in(part, submission, originals);
+    HandIn found = collect_hand_in(part, submission, originals, with_journal);
     if (!only_if_begun || found.is_begun) chosen.push_back({std::move(part), std::move(found)});
   };
   if (!named.empty()) {

@@ -133,6 +133,24 @@ TEST_F(HandInTest, RefusesWhatABatchWouldNotTakeAndLeavesNothing) {
   EXPECT_THAT(refusal(), HasSubstr("it is no regular file"));
 }
 
+TEST_F(HandInTest, PacksTheJournalOnlyWhereItIsOnAndNotAskedToLeaveItOut) {
+  write("starter/part7-test/count.cpp", "mine\n");
+  write("starter/part7-test/journal.toml",
+        "# in Ada's own words\nrun = [{ time = 2026-11-30T12:00:00Z, task = \"count\", verdict = "
+        "\"wrong-answer\", points = 0.0, of = 5.0, hints = 1, codes = [\"RL0401\"] }]\n");
+  const Ran off = run({"hand-in", "--part", "7"});
+  EXPECT_THAT(off.out, HasSubstr("journal.toml is not packed: you do not share it"));
+  EXPECT_EQ(run({"journal", "on"}).code, 0);
+  EXPECT_THAT(run({"hand-in", "--part", "7", "--no-journal"}).out,
+              HasSubstr("journal.toml is not packed"));
+  const Ran on = run({"hand-in", "--part", "7"});
+  EXPECT_THAT(on.out, AllOf(HasSubstr("part7-test/journal.toml"),
+                            HasSubstr("1 of your runs; grader journal shows them")));
+  const std::string journal = taken().files.at("part7-test/journal.toml");
+  EXPECT_THAT(journal, AllOf(HasSubstr("codes = [\"RL0401\"]"), Not(HasSubstr("Ada"))))
+      << "what is shared is what is shown";
+}
+
 TEST_F(HandInTest, ShowsNamesAsTextAndAnswersThatCannotBeRead) {
   write("starter/part7-test/count.cpp", "mine\n");
   write("starter/part7-test/\x1B[31m\nx", "");

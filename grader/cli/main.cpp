@@ -9,6 +9,7 @@
 #include "grader/cli/hand_in_command.h"
 #include "grader/cli/hint_command.h"
 #include "grader/cli/info_commands.h"
+#include "grader/cli/journal_command.h"
 #include "grader/cli/machine_commands.h"
 #include "grader/cli/new_part_command.h"
 #include "grader/cli/options.h"
@@ -54,6 +55,8 @@ int run(Options options) {
       return examine_machine(std::cout, installation);
     case Options::Command::hand_in:
       return hand_in(std::cout, options.hand_in, installation);
+    case Options::Command::journal:
+      return keep_journal(std::cout, options.journal, installation);
     case Options::Command::explain:
       return explain_code(std::cout, options, installation);
     case Options::Command::pages:

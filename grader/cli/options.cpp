@@ -219,6 +219,18 @@ void add_commands(CLI::App& app, Options& options, Flags& flags) {
                       "Folder with the layout of starter/ (default: starter)");
   hand_in->add_option("--output", options.hand_in.output,
                       "The archive (default: out/hand-in-part<N>.tar.gz)");
+  hand_in->add_flag("!--no-journal", options.hand_in.journal, "Leave out your journal of runs");
+  auto* journal = on(app.add_subcommand("journal",
+                                        "Note your runs, to share them with your course; off "
+                                        "unless you turn it on"),
+                     Options::Command::journal);
+  journal->add_option("what", options.journal.what, "on, off or show")
+      ->check(CLI::IsMember({"on", "off", "show"}))
+      ->capture_default_str();
+  journal->add_flag("--delete", options.journal.remove,
+                    "With off: remove the runs that were noted, too");
+  journal->add_option("--submission", options.journal.submission,
+                      "Folder with the layout of starter/ (default: starter)");
   auto* explain =
       on(app.add_subcommand("explain", "Explain a diagnosis code"), Options::Command::explain);
   explain->add_option("code", options.code, "As in RL0301")->required();
@@ -290,8 +302,8 @@ void add_author_commands(CLI::App& app, Options& options) {
 
 /// What students type stands first.
 void group_commands(CLI::App& app) {
-  const std::set<std::string> of_students{"list",    "doctor",   "update",    "hand-in",
-                                          "explain", "roofline", "completion"};
+  const std::set<std::string> of_students{"list",    "doctor",  "update",   "hand-in",
+                                          "journal", "explain", "roofline", "completion"};
   for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; })) {
     if (command->get_group().empty()) continue;
     command->group(of_students.contains(command->get_name()) ? "Commands for everybody"

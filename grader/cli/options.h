@@ -45,6 +45,14 @@ struct HandInOptions {
   std::vector<int> parts;  ///< empty: the one that is begun
   std::string submission;  ///< empty: starter/
   std::string output;      ///< empty: out/hand-in-part<N>.tar.gz
+  bool journal = true;     ///< with the student's journal, where that is on
+};
+
+/// What `grader journal` is asked for.
+struct JournalOptions {
+  std::string what = "show";  ///< or "on", "off"
+  bool remove = false;        ///< off: the runs that were noted, too
+  std::string submission;     ///< empty: starter/
 };
 
 /// What `grader review` is asked for.
@@ -79,6 +87,7 @@ struct Options {
     complete_words,
     update,
     hand_in,
+    journal,
     pages,
     welcome
   };
@@ -108,6 +117,7 @@ struct Options {
 
   BatchOptions batch;
   HandInOptions hand_in;
+  JournalOptions journal;
   ReviewOptions review;
   std::string job;             ///< batch-job: its folder
   std::string task_list;       ///< batch-task: the file of jobs

@@ -93,7 +93,9 @@ int review_class(std::ostream& out, const ReviewOptions& options,
                  .starter = installation.starter(),
                  .by = options.by.empty() ? name_of_user() : one_line(options.by),
                  .write_outputs = write_outputs,
-                 .now = [] { return std::int64_t{std::time(nullptr)}; }},
+                 .now = [] { return std::int64_t{std::time(nullptr)}; },
+                 .handouts = installation.handouts(),
+                 .code_titles = work.code_titles},
                 course);
   try {
     const Interruption interruption;

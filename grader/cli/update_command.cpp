@@ -36,6 +36,7 @@ bool is_for_students(Options::Command command) {
     case Options::Command::list:
     case Options::Command::doctor:
     case Options::Command::hand_in:
+    case Options::Command::journal:
     case Options::Command::explain:
     case Options::Command::roofline:
     case Options::Command::welcome:

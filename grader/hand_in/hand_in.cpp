@@ -10,6 +10,7 @@
 #include "grader/spec/answers.h"
 #include "grader/spec/files.h"
 #include "grader/spec/handed_out.h"
+#include "grader/spec/journal.h"
 #include "grader/spec/work_log.h"
 
 namespace rooflab {
@@ -29,14 +30,19 @@ fs::file_time_type time_of(const fs::path& file) {
 class Collector {
  public:
   Collector(const PartSpec& part, const fs::path& submission,
-            const std::optional<fs::path>& originals)
-      : part_(part), folder_(submission / part.directory), originals_(originals) {}
+            const std::optional<fs::path>& originals, bool with_journal)
+      : part_(part),
+        folder_(submission / part.directory),
+        originals_(originals),
+        with_journal_(with_journal) {}
 
   HandIn run() {
     const std::vector<std::string> required = submitted_files(part_);
     for (const std::string& name : files_to_hand_in(part_)) {
+      if (name == kJournalFile) continue;
       take(name, std::ranges::find(required, name) != required.end());
     }
+    take_journal();
     for (const TaskSpec& task : part_.tasks) look_at(task);
     find_others();
     return std::move(hand_in_);
@@ -67,6 +73,21 @@ class Collector {
             "{}: {}; put a plain text file of at most 1 MiB in its place", path, file.reason));
         break;
     }
+  }
+
+  /// It is the student's to share. What a student shares is what the student was shown.
+  void take_journal() {
+    const auto journal = read_journal(folder_, part_);
+    if (!journal) return;
+    const std::string path = part_.directory + "/" + kJournalFile;
+    if (!with_journal_) {
+      hand_in_.notes.push_back(path + " is not packed: you do not share it");
+      return;
+    }
+    hand_in_.files.push_back({path, journal_text(*journal), time_of(folder_ / kJournalFile), false,
+                              fmt::format("{} of your runs; grader journal shows them, "
+                                          "--no-journal leaves them out",
+                                          journal->runs.size())});
   }
 
   bool is_original(const std::string& name, const SubmittedFile& file) const {
@@ -139,6 +160,7 @@ class Collector {
   const PartSpec& part_;
   const fs::path folder_;
   const std::optional<fs::path>& originals_;
+  bool with_journal_;
   HandIn hand_in_;
 };
 
@@ -167,8 +189,8 @@ void make_archive(const std::vector<HandInFile>& files, const fs::path& staging,
 }  // namespace
 
 HandIn collect_hand_in(const PartSpec& part, const fs::path& submission,
-                       const std::optional<fs::path>& originals) {
-  return Collector(part, submission, originals).run();
+                       const std::optional<fs::path>& originals, bool with_journal) {
+  return Collector(part, submission, originals, with_journal).run();
 }
 
 std::optional<HandInFile> student_file_of(const fs::path& submission) {

@@ -40,8 +40,9 @@ struct HandIn {
 
 /// Reads the part's files below `submission`, a folder with the layout of starter/.
 /// @param originals the same files as the course handed them out; nothing where they are not kept
+/// @param with_journal whether the student shares the journal of the part
 HandIn collect_hand_in(const PartSpec& part, const std::filesystem::path& submission,
-                       const std::optional<std::filesystem::path>& originals);
+                       const std::optional<std::filesystem::path>& originals, bool with_journal);
 
 /// student.toml at the top of a submission, which says whose it is; nothing where there is none.
 /// @throws HandInError when it is no plain text file

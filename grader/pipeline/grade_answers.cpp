@@ -100,6 +100,8 @@ Diagnostic story(const PartSpec& part, const TaskSpec& task, const std::string& 
 struct Cause {
   std::string is = "not right";
   std::string help = "work it through once more with the units beside each number";
+  std::string known = {};  ///< what the key knows of it, a clause; mostly empty
+  bool is_other_unit = false;
 };
 
 /// Why a number is wrong, from the most certain cause.
@@ -110,15 +112,18 @@ Cause cause_of(const Value& answer, const Asked& asked, const QuestionSpec& ques
   if (question.kind != QuestionKind::number) return {};
   if (!asked.student.empty() && !question.draws.empty() && is_right(answer, page)) {
     return {"right for the numbers on the page, but yours differ",
-            "use the numbers of the question as it is asked here"};
+            "use the numbers of the question as it is asked here",
+            "right for the numbers on the page"};
   }
   const KnownSlip* slip = slip_that_gives(number_in(answer), key, asked.numbers_for(question.id));
   if (slip != nullptr) {
-    return {"not right: " + slip->cause, "mend that one step; the others are right"};
+    return {"not right: " + slip->cause, "mend that one step; the others are right", slip->cause};
   }
   if (const char* unit = other_unit(answer, key); unit != nullptr) {
     return {"the right number in another unit",
-            fmt::format("it is off by {}: the question says which unit it wants", unit)};
+            fmt::format("it is off by {}: the question says which unit it wants", unit),
+            {},
+            true};
   }
   return {};
 }
@@ -235,6 +240,23 @@ void report_questions(const PartSpec& part, const TaskSpec& task, const Answers&
   add_further_problems(part, task, answers, result);
 }
 
+/// "2048"; a choice with what it says, "b: DRAM is the limit".
+std::string words_of(const Value& answer, const QuestionSpec& question) {
+  const auto* letter = std::get_if<std::string>(&answer);
+  if (letter == nullptr) return fmt::format("{:.10g}", number_in(answer));
+  const auto choice = static_cast<std::size_t>(letter->front() - 'a');
+  return fmt::format("{}: {}", *letter, question.choices.at(choice));
+}
+
+AnswerResult answer_result(const Judged& judged) {
+  return {.question = judged.question->id,
+          .verdict = judged.verdict,
+          .given =
+              judged.answer == nullptr ? std::string() : words_of(*judged.answer, *judged.question),
+          .is_other_unit = judged.cause.is_other_unit,
+          .cause = judged.cause.known};
+}
+
 /// Adds up the questions that a machine can judge.
 /// @param page the keys with the page's own answers
 void score_answers(const PartSpec& part, const Asked& asked, const Answers& answers,
@@ -248,6 +270,7 @@ void score_answers(const PartSpec& part, const Asked& asked, const Answers& answ
     judged.cause = cause_of(*judged.answer, asked, *judged.question, page.at(judged.question->id));
   }
   report_questions(part, asked.task, answers, questions, true, result);
+  for (const Judged& judged : questions) result.answers.push_back(answer_result(judged));
   const auto right = std::ranges::count(questions, Verdict::pass, &Judged::verdict);
   result.summary = fmt::format("{} of {} answers are right", right, questions.size());
 }
@@ -361,7 +384,13 @@ std::optional<TaskResult> refused_text(const PartSpec& part, const TaskSpec& tas
 TaskResult grade_answers(const PartSpec& part, const GradeRequest& request, const TaskSpec& task) {
   TaskResult result = blank_result(task);
   const SubmittedFile file = read_submitted(request.submission / part.directory, task.file);
-  if (auto refused = refused_text(part, task, file)) return *refused;
+  if (auto refused = refused_text(part, task, file)) {
+    for (const QuestionSpec& question : task.questions) {
+      if (question.kind == QuestionKind::text) continue;
+      refused->answers.push_back({.question = question.id, .verdict = refused->verdict});
+    }
+    return *refused;
+  }
   const Answers answers = read_answers(file.text, task);
   const auto key_file = request.solutions / part.directory / "answers.key.toml";
   Asked asked = asked_of_student(task, part.number, student_of(request, answers));

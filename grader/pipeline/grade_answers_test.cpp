@@ -63,6 +63,31 @@ TEST_F(AnswersTaskTest, TheRightNumberInAnotherUnitIsToldApart) {
   }
 }
 
+TEST_F(AnswersTaskTest, TheResultSaysOfEachQuestionWhatWasAnsweredAndWhatBecameOfIt) {
+  write("solutions/part7-test/answers.key.toml",
+        "[ridge]\nanswer = 12.5\ntolerance = 0.01\nslips = [{ formula = \"25\", cause = \"twice "
+        "it\" }]\n[bound]\nanswer = \"a\"\n");
+  const auto answers = [&](const std::string& text) { return grade_answers_of(text).answers; };
+  const auto slip = answers("ridge = 25\nbound = \"a\"\nthoughts = \"none\"\n");
+  ASSERT_EQ(slip.size(), 2U) << "a free text is for people";
+  EXPECT_EQ(slip[0].given, "25");
+  EXPECT_EQ(slip[0].verdict, Verdict::wrong_answer);
+  EXPECT_EQ(slip[0].cause, "twice it");
+  EXPECT_FALSE(slip[0].is_other_unit);
+  EXPECT_EQ(slip[1].verdict, Verdict::pass);
+  EXPECT_EQ(slip[1].given, "a: memory");
+  EXPECT_TRUE(answers("ridge = 12500\n").at(0).is_other_unit);
+  EXPECT_EQ(answers("ridge = 12500\n").at(1).verdict, Verdict::not_implemented);
+  EXPECT_EQ(answers("ridge = 59 %\n").at(0).given, "") << "what could not be read";
+  const auto file = root_ / "submission/part7-test/answers.toml";
+  std::filesystem::remove(file);
+  std::filesystem::create_symlink("/etc/passwd", file);
+  const TaskResult refused = grade_task_with(solve);
+  ASSERT_EQ(refused.answers.size(), 2U);
+  EXPECT_EQ(refused.answers[0].verdict, Verdict::rejected);
+  EXPECT_EQ(refused.answers[0].given, "");
+}
+
 TEST_F(AnswersTaskTest, AWrongChoiceIsToldWithTheQuestionAndItsChoices) {
   const TaskResult task = grade_answers_of("ridge = 12.5\nbound = \"b\"\n");
   EXPECT_THAT(task.diagnostics.at(0).evidence,

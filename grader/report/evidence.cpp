@@ -96,14 +96,18 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LoggedVersion, version, hypothesis, counter, 
                                    counter_before, counter_now, is_compared, has_moved,
                                    is_graded_again, differs)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(WorkLog, kernel, versions)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AnswerResult, question, verdict, given, is_other_unit, cause)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(JournalRun, time, task, verdict, score, max_score, hints, codes)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Journal, runs)
 // What differs from the last run is no part of the evidence: it is about two results.
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TaskResult, id, title, bonus, verdict, score, max_score, groups,
-                                   cases, timings, artifacts, diagnostics, for_people, counters,
-                                   graded_later, hidden_cases, summary, printed, hints, work_log)
+                                   cases, timings, artifacts, diagnostics, answers, for_people,
+                                   counters, graded_later, hidden_cases, summary, printed, hints,
+                                   work_log)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Ladder, id, title, steps)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(GradeResult, part, title, device, device_name, time_kind, peaks,
                                    seed, submission, sandbox, tasks, ladders, course, checkout,
-                                   build_s, run_s)
+                                   journal, build_s, run_s)
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(RevealedCase, task, name, parameters, verdict,
                                                 diagnostics, printed)
@@ -153,10 +157,12 @@ GradeResult example_result() {
   task.timings = {timing};
   task.diagnostics = {story};
   task.hints.groups.resize(1);
+  task.answers.resize(1);
   task.work_log.emplace().versions.resize(1);
   GradeResult result;
   result.tasks = {task};
   result.ladders.resize(1);
+  result.journal.emplace().runs.resize(1);
   return result;
 }
 
@@ -209,8 +215,10 @@ GradeResult from_evidence(const std::string& text) {
     set_default(result, "ladders", nlohmann::json::array());
     set_default(result, "course", "");
     set_default(result, "checkout", "");
+    set_default(result, "journal", nullptr);
     for (nlohmann::json& task : result.at("tasks")) {
       set_default(task, "work_log", nullptr);
+      set_default(task, "answers", nlohmann::json::array());
       for (nlohmann::json& timing : task.at("timings")) {
         set_default(timing, "costs", nullptr);
         set_default(timing, "modelled", nullptr);

@@ -153,6 +153,33 @@ TEST(Evidence, KeepsWhoElseWasOnTheGpuAndReadsWhatWasWrittenBeforeAnybodyAsked) 
   EXPECT_EQ(again->busy_before, 0);
 }
 
+TEST(Evidence, KeepsAnswersAndTheJournalAndReadsWhatWasWrittenBeforeThereWereAny) {
+  GradeResult result = full_result();
+  result.tasks[0].answers = {{.question = "peak",
+                              .verdict = Verdict::wrong_answer,
+                              .given = "2048",
+                              .is_other_unit = true,
+                              .cause = "a slip"}};
+  result.journal = Journal{{{.time = 1764504000,
+                             .task = "gemv",
+                             .verdict = Verdict::race,
+                             .hints = 2,
+                             .codes = {"RL0301"}}}};
+  auto document = nlohmann::json::parse(to_evidence(result));
+  GradeResult again = from_evidence(document.dump());
+  ASSERT_EQ(again.tasks[0].answers.size(), 1U);
+  EXPECT_EQ(again.tasks[0].answers[0].given, "2048");
+  EXPECT_TRUE(again.tasks[0].answers[0].is_other_unit);
+  ASSERT_TRUE(again.journal);
+  EXPECT_EQ(again.journal->runs.at(0).time, 1764504000);
+  EXPECT_EQ(again.journal->runs.at(0).codes.at(0).text(), "RL0301");
+  ASSERT_EQ(document["result"].erase("journal"), 1U);
+  ASSERT_EQ(document["result"]["tasks"][0].erase("answers"), 1U);
+  again = from_evidence(document.dump());
+  EXPECT_FALSE(again.journal);
+  EXPECT_TRUE(again.tasks[0].answers.empty());
+}
+
 TEST(Evidence, KeepsEveryVerdictByItsName) {
   for (int i = 0; i <= static_cast<int>(Verdict::grader_fault); ++i) {
     GradeResult result;

@@ -273,8 +273,8 @@ std::string breakdown_html(const Timing& timing, int heading_level) {
     rows += fmt::format(
         R"(<div class="latency"><span>{}</span><span class="track"><i class="{}" style="width:{:.1f}%"></i></span><span>{}</span></div>)"
         "\n",
-        escape_html(limiter_words(name)), name == timing.limiter ? "limiter" : "time",
-        100 * us / largest, format_time_us(us));
+        escape_html(limiter_words(name)) + (name == timing.limiter ? " <b>(limits it)</b>" : ""),
+        name == timing.limiter ? "limiter" : "time", 100 * us / largest, format_time_us(us));
   }
   const std::string limiter =
       timing.limit.what.empty() ? limiter_words(timing.limiter) : timing.limit.what;
@@ -412,6 +412,22 @@ std::string next_html(const std::string& next) {
   return html + "</section>\n";
 }
 
+/// What a case came to, by a sign and in words.
+std::string case_html(const TaskResult& task, const CaseResult& one, const std::string& name) {
+  const bool is_judged = task.graded_later == 0;
+  std::string words = name;
+  if (!is_judged) {
+    words += one.verdict == Verdict::pass ? ": answered" : ": open";
+  } else if (one.verdict != Verdict::pass) {
+    words += ": " + verdict_words(one.verdict);
+  }
+  if (one.peak_memory) {
+    words += fmt::format(", {} of memory", format_bytes(static_cast<double>(*one.peak_memory)));
+  }
+  return fmt::format("<span class=\"verdict {}\">{}{}</span> ", name_of(one.verdict),
+                     is_judged ? std::string(verdict_sign(one.verdict)) + " " : "", words);
+}
+
 std::string task_html(const TaskResult& task, const HtmlPlace& place) {
   std::string html =
       fmt::format("<section id=\"{}{}\">", escape_html(place.id_prefix), escape_html(task.id)) +
@@ -423,12 +439,7 @@ std::string task_html(const TaskResult& task, const HtmlPlace& place) {
     // Students read this page, and the name of a hidden case says what it tests.
     const std::string name =
         one.hidden ? fmt::format("hidden case {}", ++hidden) : escape_html(one.name);
-    const std::string memory =
-        one.peak_memory
-            ? fmt::format(", {} of memory", format_bytes(static_cast<double>(*one.peak_memory)))
-            : std::string();
-    cases +=
-        fmt::format("<span class=\"verdict {}\">{}{}</span> ", name_of(one.verdict), name, memory);
+    cases += case_html(task, one, name);
   }
   if (!cases.empty()) html += "<p class=\"cases\">" + cases + "</p>\n";
   html += progress_html(task);

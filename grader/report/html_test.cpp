@@ -8,6 +8,7 @@
 #include <set>
 
 #include "grader/report/testing/drawn.h"
+#include "grader/report/text.h"
 
 namespace rooflab {
 namespace {
@@ -142,6 +143,20 @@ GradeResult hostile_grade() {
   failed.diagnostics.push_back(story);
   grade.tasks.push_back(failed);
   return grade;
+}
+
+TEST(Html, TellsEachCaseByASignAndInWords) {
+  GradeResult grade = hostile_grade();
+  grade.tasks.back().cases = {{"square", Verdict::pass, false},
+                              {"one row", Verdict::time_limit, true},
+                              {"half", Verdict::not_implemented, false}};
+  const std::string html = to_html(grade, small_gpu());
+  EXPECT_THAT(html, HasSubstr("<span class=\"verdict pass\">✓ square</span>"));
+  EXPECT_THAT(html, HasSubstr("✗ hidden case 1: time limit</span>"));
+  EXPECT_THAT(html, HasSubstr("○ half: " + verdict_words(Verdict::not_implemented)));
+  grade.tasks.back().graded_later = 10;
+  EXPECT_THAT(to_html(grade, small_gpu()), HasSubstr(">square: answered</span>"))
+      << "nobody has said yet that it is right";
 }
 
 TEST(Html, NumbersHiddenCasesAndNamesNone) {

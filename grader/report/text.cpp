@@ -197,6 +197,11 @@ std::vector<std::string> wrap(const std::string& text, std::size_t width) {
   return lines;
 }
 
+const char* verdict_sign(Verdict verdict) {
+  if (verdict == Verdict::pass) return "✓";
+  return verdict == Verdict::not_implemented || verdict == Verdict::not_applicable ? "○" : "✗";
+}
+
 std::string verdict_words(Verdict verdict) {
   std::string words = name_of(verdict);
   std::ranges::replace(words, '-', ' ');

@@ -32,6 +32,9 @@ std::vector<std::string> wrap(const std::string& text, std::size_t width);
 /// "time limit"
 std::string verdict_words(Verdict verdict);
 
+/// "✓", "✗", or "○" of what was not tried: pages never tell a verdict by colour alone.
+const char* verdict_sign(Verdict verdict);
+
 /// Whether a task is a work log in which nothing is wrong and something is missing.
 bool is_unfinished_log(const TaskResult& task);
 

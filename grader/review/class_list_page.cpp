@@ -177,14 +177,11 @@ std::string problems_html(const ReviewedClass& reviewed) {
 }  // namespace
 
 std::string verdict_mark(Verdict verdict) {
-  const char* mark = "✗";
-  if (verdict == Verdict::pass) mark = "✓";
-  if (verdict == Verdict::not_implemented || verdict == Verdict::not_applicable) mark = "○";
   const std::string words = escape_html(verdict_words(verdict));
   return fmt::format(
       "<span class=\"verdict {}\" role=\"img\" title=\"{}\" aria-label=\"{}\">{}"
       "</span>",
-      name_of(verdict), words, words, mark);
+      name_of(verdict), words, words, verdict_sign(verdict));
 }
 
 std::string state_labels(const ReviewedClass& reviewed, const ReviewTeam& team) {

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "grader/batch/outputs/sample_class_testing.h"
+#include "grader/review/analysis_view.h"
 #include "grader/review/class_list_page.h"
 #include "grader/review/question_page.h"
 #include "grader/review/requests_page.h"
@@ -33,29 +34,62 @@ class PageReader {
  private:
   static const std::set<std::string>& elements() {
     static const std::set<std::string> kElements = {
-        "!doctype", "html",    "head",     "meta",      "title", "link",  "script",  "body",
-        "a",        "nav",     "main",     "h1",        "h2",    "h3",    "h4",      "p",
-        "b",        "bdi",     "small",    "span",      "div",   "table", "caption", "thead",
-        "tbody",    "tr",      "th",       "td",        "form",  "input", "label",   "select",
-        "option",   "button",  "textarea", "ul",        "ol",    "li",    "details", "summary",
-        "section",  "article", "header",   "code",      "pre",   "kbd",   "wbr",     "fieldset",
-        "legend",   "ins",     "del",      "blockquote"};
+        "!doctype", "html",    "head",     "meta",       "title", "link",  "script",  "body",
+        "a",        "nav",     "main",     "h1",         "h2",    "h3",    "h4",      "p",
+        "b",        "bdi",     "small",    "span",       "div",   "table", "caption", "thead",
+        "tbody",    "tr",      "th",       "td",         "form",  "input", "label",   "select",
+        "option",   "button",  "textarea", "ul",         "ol",    "li",    "details", "summary",
+        "section",  "article", "header",   "code",       "pre",   "kbd",   "wbr",     "fieldset",
+        "legend",   "ins",     "del",      "blockquote", "br",    "svg",   "rect",    "path",
+        "defs",     "pattern"};
     return kElements;
   }
   static const std::set<std::string>& attributes() {
-    static const std::set<std::string> kAttributes = {
-        "html",           "lang",         "charset",
-        "name",           "content",      "rel",
-        "href",           "src",          "defer",
-        "class",          "id",           "method",
-        "action",         "enctype",      "type",
-        "value",          "role",         "tabindex",
-        "title",          "colspan",      "scope",
-        "selected",       "checked",      "required",
-        "autofocus",      "rows",         "size",
-        "open",           "data-key",     "data-name",
-        "formnovalidate", "inputmode",    "accept-charset",
-        "aria-label",     "aria-current", "aria-keyshortcuts"};
+    static const std::set<std::string> kAttributes = {"html",
+                                                      "lang",
+                                                      "charset",
+                                                      "name",
+                                                      "content",
+                                                      "rel",
+                                                      "href",
+                                                      "src",
+                                                      "defer",
+                                                      "class",
+                                                      "id",
+                                                      "method",
+                                                      "action",
+                                                      "enctype",
+                                                      "type",
+                                                      "value",
+                                                      "role",
+                                                      "tabindex",
+                                                      "title",
+                                                      "colspan",
+                                                      "scope",
+                                                      "selected",
+                                                      "checked",
+                                                      "required",
+                                                      "autofocus",
+                                                      "rows",
+                                                      "size",
+                                                      "open",
+                                                      "data-key",
+                                                      "data-name",
+                                                      "formnovalidate",
+                                                      "inputmode",
+                                                      "accept-charset",
+                                                      "aria-label",
+                                                      "aria-current",
+                                                      "aria-keyshortcuts",
+                                                      "viewBox",
+                                                      "x",
+                                                      "y",
+                                                      "width",
+                                                      "height",
+                                                      "fill",
+                                                      "d",
+                                                      "stroke-width",
+                                                      "patternUnits"};
     return kAttributes;
   }
 
@@ -79,6 +113,7 @@ class PageReader {
     if (!elements().contains(element)) complain("element " + element);
     while (true) {
       while (peek() == ' ') ++at_;
+      if (page_.compare(at_, 2, "/>") == 0) ++at_;  // of SVG
       if (peek() == '>' || peek() == '\0') return;
       const std::string attribute = word();
       if (attribute.empty()) {
@@ -239,6 +274,18 @@ TEST_F(HostilePages, EveryAnswerIsHarmless) {
         {.form = "answer", .message = text, .typed = {{"comment", text}, {"adjustment", text}}},
         text));
     expect_harmless(questions_page({view}));
+  }
+}
+
+TEST_F(HostilePages, TheAnalysisIsHarmless) {
+  const LoadGrading load = sample_.loader();
+  for (PartAnalysis& part : analyse_class(reviewed_.results, load).parts) {
+    AnalysisView view{.part = std::move(part), .examples = {}};
+    for (const std::string& text : hostile_texts()) {
+      view.examples.push_back({.id = "0123", .task = text, .code = text, .lines = {{true, text}}});
+    }
+    expect_harmless(
+        analysis_page(reviewed_, view, {{"RL0401", all_hostile()}}, all_hostile(), "token"));
   }
 }
 

@@ -10,8 +10,6 @@
 namespace rooflab {
 namespace {
 
-constexpr std::size_t kMostKeys = 9;  // of a keyboard: 1 to 9
-
 std::string state_of(const ReviewedAnswer& answer) {
   if (answer.text.waits) return "waits";
   if (answer.given) return format_points(answer.given->row.points) + " points";

@@ -11,6 +11,7 @@
 #include "grader/batch/regrade_requests.h"
 #include "grader/report/text.h"
 #include "grader/review/access.h"
+#include "grader/review/analysis_view.h"
 #include "grader/review/class_list_page.h"
 #include "grader/review/question_page.h"
 #include "grader/review/requests_page.h"
@@ -19,6 +20,7 @@
 #include "grader/review/review_style.h"
 #include "grader/review/submission_sections.h"
 #include "grader/review/submission_view.h"
+#include "grader/spec/files.h"
 
 namespace rooflab {
 namespace {
@@ -74,6 +76,7 @@ ReviewResponse ReviewApp::page(const ReviewRequest& request, const std::string& 
   if (request.page == "question") return question(request.query, {}, form_token);
   if (request.page == "requests") return {.body = requests_page(reviewed())};
   if (request.page == "history") return history();
+  if (request.page == "analysis") return analysis(request.query, "", form_token);
   if (request.page == "outputs") return outputs_form(form_token);
   throw NotFound("there is no such page; go back to the class");
 }
@@ -84,6 +87,7 @@ ReviewResponse ReviewApp::write(const ReviewRequest& request, const std::string&
   if (request.page == "request") return write_request(request.form, form_token);
   if (request.page == "answer") return write_answer(request.form, form_token);
   if (request.page == "rubric") return write_rubric(request.form, form_token);
+  if (request.page == "examples") return write_examples(request.form, form_token);
   if (request.page == "outputs") return write_outputs();
   throw NotFound("there is nothing to be written here; go back to the class");
 }
@@ -96,13 +100,17 @@ ReviewApp::Target ReviewApp::target_of(const ReviewedClass& reviewed,
         "nobody of the class is meant by this address: it is of an earlier start of "
         "the review; go back to the class");
   }
+  return {.team = *team, .part = part_of(fields)};
+}
+
+int ReviewApp::part_of(const ReviewFields& fields) const {
   const auto part = number_of<int>(value_of(fields, "part"));
   if (!part && has(fields, "part")) throw NotFound("there is no such part; go back to the class");
   const int number = part.value_or(course_.parts.front().number);
   if (std::ranges::find(course_.parts, number, &PartSpec::number) == course_.parts.end()) {
     throw NotFound("this batch grades no such part; go back to the class");
   }
-  return {.team = *team, .part = number};
+  return number;
 }
 
 std::optional<std::pair<int, std::string>> ReviewApp::attempt(const std::function<void()>& write) {
@@ -114,6 +122,8 @@ std::optional<std::pair<int, std::string>> ReviewApp::attempt(const std::functio
   } catch (const FormError& error) {
     return std::pair(400, sanitize(error.what()));
   } catch (const DatabaseError& error) {
+    return std::pair(503, sanitize(error.what()));
+  } catch (const FileError& error) {
     return std::pair(503, sanitize(error.what()));
   }
 }
@@ -134,6 +144,38 @@ ReviewResponse ReviewApp::class_list(const ReviewRequest& request) {
 ReviewResponse ReviewApp::history() {
   return {.body = review_page("History", "<h1>What was done in the review</h1>\n" +
                                              log_html(review_.log("", kMostOfHistory)))};
+}
+
+ReviewResponse ReviewApp::analysis(const ReviewFields& fields, const std::string& message,
+                                   const std::string& form_token) {
+  const ReviewedClass seen = reviewed();
+  const AnalysisView view =
+      look_at_analysis(store_, course_, seen, part_of(fields), settings_.handouts);
+  return {.body = analysis_page(seen, view, settings_.code_titles, message, form_token)};
+}
+
+ReviewResponse ReviewApp::write_examples(const ReviewFields& form, const std::string& form_token) {
+  const int part = part_of(form);
+  std::set<std::string> ids;
+  const auto [first, last] = form.equal_range("example");
+  for (auto one = first; one != last; ++one) ids.insert(one->second);
+  const auto chosen =
+      chosen_examples(look_at_analysis(store_, course_, reviewed(), part, settings_.handouts), ids);
+  const std::filesystem::path file =
+      settings_.database.parent_path() / fmt::format("examples-part{}.html", part);
+  std::string message = "Nothing was written: choose an example first.";
+  const auto failed = attempt([&] {
+    if (chosen.empty()) throw FormError(message);
+    write_file_atomically(file, examples_page(fmt::format("Part {}: what many stumbled over", part),
+                                              chosen, settings_.code_titles));
+    message = fmt::format(
+        "{} written to {}. Read it before you show it.",
+        chosen.size() == 1 ? "1 example is" : fmt::format("{} examples are", chosen.size()),
+        file.string());
+  });
+  ReviewResponse answer = analysis(form, failed ? failed->second : message, form_token);
+  if (failed) answer.status = failed->first;
+  return answer;
 }
 
 ReviewResponse ReviewApp::outputs_form(const std::string& form_token) const {

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -24,7 +25,9 @@ struct ReviewSettings {
   std::string by;                  ///< who reviews
   /// Writes every output of the batch anew. @return what somebody should know of it, a line each
   std::function<std::vector<std::string>()> write_outputs;
-  std::function<std::int64_t()> now;  ///< seconds since 1970
+  std::function<std::int64_t()> now;    ///< seconds since 1970
+  std::filesystem::path handouts = {};  ///< whose words examples for a lecture may have
+  std::map<std::string, std::string> code_titles = {};  ///< read_code_titles()
 };
 
 /// The pages of a review, by their names, and what is done by their forms. Requests may come from
@@ -42,6 +45,9 @@ class ReviewApp {
   ReviewResponse write(const ReviewRequest& request, const std::string& form_token);
   ReviewResponse class_list(const ReviewRequest& request);
   ReviewResponse history();
+  ReviewResponse analysis(const ReviewFields& fields, const std::string& message,
+                          const std::string& form_token);
+  ReviewResponse write_examples(const ReviewFields& form, const std::string& form_token);
   ReviewResponse outputs_form(const std::string& form_token) const;
   ReviewResponse write_outputs();
 
@@ -62,6 +68,8 @@ class ReviewApp {
     int part = 0;
   };
   Target target_of(const ReviewedClass& reviewed, const ReviewFields& fields) const;
+  /// The part that the fields name; without one, the first. @throws NotFound for another
+  int part_of(const ReviewFields& fields) const;
   /// @return why it was not done, with the answer's status; nothing where it was
   static std::optional<std::pair<int, std::string>> attempt(const std::function<void()>& write);
 

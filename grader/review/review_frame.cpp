@@ -35,6 +35,7 @@ std::string review_page(const std::string& title, const std::string& content) {
       "<body><a class=\"skip\" href=\"#main\">to the content</a>\n"
       "<nav class=\"top\" aria-label=\"Review\"><a href=\"./\">Class</a><a "
       "href=\"questions\">Free text</a><a href=\"requests\">Regrade requests</a><a "
+      "href=\"analysis\">Understanding</a><a "
       "href=\"history\">History</a><a "
       "href=\"outputs\">Gradebooks and feedback</a></nav>\n"
       "<main id=\"main\">\n{}</main></body></html>\n",

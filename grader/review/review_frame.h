@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -30,6 +31,9 @@ std::string review_link(const std::string& address, const std::string& html,
 std::string review_form(const std::string& action, const std::string& form_token,
                         const std::vector<std::pair<std::string, std::string>>& hidden,
                         const std::string& attributes = {});
+
+/// So many choices of a page have a key of the keyboard: 1 to 9.
+inline constexpr std::size_t kMostKeys = 9;
 
 /// "<p class="conflict" role="alert">…</p>"; nothing for no text.
 std::string alert_html(const std::string& text);

@@ -1,5 +1,7 @@
 #include "grader/review/review_style.h"
 
+#include "grader/batch/outputs/analysis_page.h"
+#include "grader/batch/outputs/count_bar.h"
 #include "grader/batch/outputs/page_style.h"
 #include "grader/report/html_style.h"
 
@@ -100,6 +102,8 @@ nav.top{gap:.3rem 1rem}
 
 }  // namespace
 
-std::string review_style() { return std::string(kStyleSheet) + kPageStyle + kReviewStyle; }
+std::string review_style() {
+  return std::string(kStyleSheet) + kPageStyle + kBarStyle + kAnalysisStyle + kReviewStyle;
+}
 
 }  // namespace rooflab

@@ -1,6 +1,7 @@
 // libFuzzer's entry to the readers of a student's TOML: any text gives answers of the questions'
 // kinds, and complaints that name a line; what TOML itself reads there is read the same; hints are
-// counted within their number. The first byte says whether the rest is a text or makes one.
+// counted within their number, and a journal has runs of the part alone. The first byte says
+// whether the rest is a text or makes one.
 #include <array>
 #include <cmath>
 #include <cstdint>
@@ -10,6 +11,7 @@
 
 #include "grader/spec/answers.h"
 #include "grader/spec/hints_used.h"
+#include "grader/spec/journal.h"
 #include "grader/spec/toml_reader.h"
 #include "simgpu/fuzzing/grammar/toml_text.h"
 
@@ -74,6 +76,9 @@ void read(const std::string& text) {
   part.tasks = {task};
   for (const auto& [name, count] : hints_in(text, part))
     require(name == "gemm" && count >= 1 && count <= 3);
+  for (const JournalRun& run : journal_in(text, part).runs) {
+    require(run.task == "gemm" && run.score >= 0 && run.score <= run.max_score);
+  }
 }
 
 }  // namespace

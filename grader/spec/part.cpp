@@ -223,21 +223,29 @@ QuestionSpec read_question(const toml::table& table, const std::filesystem::path
   return question;
 }
 
+/// What a machine gives for a task of questions.
+double points_of_questions(const TaskSpec& task) {
+  double points = 0;
+  for (const QuestionSpec& question : task.questions) {
+    if (question.kind != QuestionKind::text) points += question.points;
+  }
+  return points;
+}
+
 void check_questions(const TableReader& reader, const TaskSpec& task) {
   std::set<std::string> ids;
-  double machine_points = 0;
   for (const QuestionSpec& question : task.questions) {
     if (!ids.insert(question.id).second) {
       throw reader.error("question", fmt::format("two questions have the id \"{}\"", question.id),
                          "rename one");
     }
-    if (question.kind != QuestionKind::text) machine_points += question.points;
   }
+  const double machine_points = points_of_questions(task);
   if (task.questions.empty() || std::abs(machine_points - task.points) > 1e-9) {
     throw reader.error("points",
                        fmt::format("task {} is worth {} points, its number and choice questions {}",
                                    task.id, task.points, machine_points),
-                       "make them equal");
+                       "remove the task's points: they follow from its questions");
   }
 }
 
@@ -368,6 +376,9 @@ TaskSpec read_task(const toml::table& table, const std::filesystem::path& file) 
   reader.each("question", [&](const toml::table& inner) {
     task.questions.push_back(read_question(inner, file, task.questions));
   });
+  if (task.kind == TaskKind::answers && !reader.has("points")) {
+    task.points = points_of_questions(task);
+  }
   complete_groups(task);  // timed cases may name what follows from the cases
   reader.each("ratio",
               [&](const toml::table& inner) { task.ratios.push_back(read_ratio(inner, file)); });

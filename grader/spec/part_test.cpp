@@ -415,10 +415,11 @@ TEST_F(PartTest, EveryMistakeIsNamedWithFileLineAndRemedy) {
             file +
                 ":14: task scale does not have 3 hints with a text; write a question, an approach "
                 "and a near-answer");
-  EXPECT_EQ(error_after("prompt = \"Where?\"\npoints = 3", "prompt = \"Where?\"\npoints = 2"),
-            file +
-                ":54: task answers is worth 3 points, its number and choice questions 2; make them "
-                "equal");
+  EXPECT_EQ(
+      error_after("prompt = \"Where?\"\npoints = 3", "prompt = \"Where?\"\npoints = 2"),
+      file +
+          ":54: task answers is worth 3 points, its number and choice questions 2; remove the "
+          "task's points: they follow from its questions");
   EXPECT_EQ(
       error_after("n = 4, factor", "n = [4], factor"),
       file +

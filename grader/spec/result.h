@@ -232,6 +232,31 @@ struct WorkLog {
   std::vector<LoggedVersion> versions;
 };
 
+/// What became of a question of `answers` that a machine judges.
+struct AnswerResult {
+  std::string question;
+  Verdict verdict = Verdict::pass;  ///< not_implemented: it has no answer
+  std::string given = {};           ///< "2048", "b: …"; empty where nothing was read; untrusted
+  bool is_other_unit = false;       ///< a wrong number that is right in another unit
+  std::string cause = {};           ///< of a wrong number, where the key knows it: a clause
+};
+
+/// A run of a task that a student noted: docs/design/journal.md. Figures are what the file says.
+struct JournalRun {
+  std::int64_t time = 0;  ///< seconds since 1970, of a whole minute
+  std::string task;
+  Verdict verdict = Verdict::pass;
+  double score = 0;
+  double max_score = 0;
+  int hints = 0;  ///< shown by then, for the task and its functions or questions
+  std::vector<simgpu::Code> codes = {};
+};
+
+/// The runs of a part's tasks, the earliest first, each task's up to the first that passed.
+struct Journal {
+  std::vector<JournalRun> runs;
+};
+
 struct TaskResult {
   std::string id;
   std::string title;
@@ -246,6 +271,7 @@ struct TaskResult {
   /// Files that the trusted side has rendered from what the student's code returned, by name.
   std::map<std::string, std::string> artifacts;
   std::vector<Diagnostic> diagnostics;
+  std::vector<AnswerResult> answers = {};  ///< where a key judged them, in the order of part.toml
   /// What the trusted side noticed and cannot prove, for instructors alone: it costs no points.
   std::vector<std::string> for_people;
   std::map<std::string, double> counters;  ///< of the timed call, Nsight names
@@ -279,6 +305,7 @@ struct GradeResult {
   /// Which state of the course replays the grade: the commit of its checkout, with ", changed"
   /// where tracked files differed from it. Empty where nobody knew.
   std::string checkout = {};
+  std::optional<Journal> journal = {};  ///< of a class's grading, where the student shares one
   double build_s = 0;
   double run_s = 0;
   double score() const;  ///< without bonus

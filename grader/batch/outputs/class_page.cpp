@@ -16,8 +16,10 @@ namespace rooflab {
 namespace {
 
 std::string tile(std::size_t count, const char* words, bool look = false) {
-  return fmt::format("<li{}><b>{}</b>{}</li>", look && count > 0 ? " class=\"look\"" : "", count,
-                     words);
+  const bool is_marked = look && count > 0;
+  return fmt::format(
+      "<li{}><b>{}{}</b>{}</li>", is_marked ? " class=\"look\"" : "", count,
+      is_marked ? " <span role=\"img\" aria-label=\"somebody should look\">⚠</span>" : "", words);
 }
 
 std::string header_html(const ClassResults& results, const OutputOptions& options) {
@@ -50,6 +52,7 @@ std::string contents_html(const ClassResults& results, const OutputOptions& opti
   for (const PartSummary& part : results.parts) {
     links += fmt::format("<a href=\"#part{0}\">Part {0}</a>", part.number);
   }
+  links += "<a href=\"analysis.html\">What the class understood</a>";
   links += "<a href=\"#diagnoses\">Diagnoses</a>";
   if (options.leaderboard) links += "<a href=\"#leaderboard\">Leaderboard</a>";
   return "<nav aria-label=\"Contents\">" + links + "<a href=\"#students\">Students</a></nav>\n";

@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <optional>
 
 namespace rooflab {
 namespace {
@@ -111,6 +112,56 @@ TaskResult task_of(const SampleTask& sample, double skill, Dice& dice) {
   return task;
 }
 
+/// Three questions: one of a misconception that many share, one of units, one with own numbers.
+std::vector<AnswerResult> answers_of(double skill, std::size_t student) {
+  Dice dice(5000 + student);
+  dice.roll();
+  std::vector<AnswerResult> answers{{.question = "gemv_intensity", .given = "0.5"},
+                                    {.question = "t4_utilisation", .given = "58.97"},
+                                    {.question = "ridge_bf16", .given = "161.7"}};
+  const auto fails = [&] { return dice.roll() > 0.3 + 0.7 * skill; };
+  if (fails()) {
+    answers[0] = {.question = "gemv_intensity",
+                  .verdict = Verdict::wrong_answer,
+                  .given = "0.25",
+                  .cause = "a multiply-add counts as two FLOPs"};
+  }
+  if (fails()) {
+    answers[1] = {.question = "t4_utilisation",
+                  .verdict = Verdict::wrong_answer,
+                  .given = "0.5897",
+                  .is_other_unit = true};
+  }
+  if (fails()) {
+    answers[2] = {
+        .question = "ridge_bf16",
+        .verdict = student % 3 == 0 ? Verdict::not_implemented : Verdict::wrong_answer,
+        .given = student % 3 == 0 ? "" : std::to_string(student),
+        .cause = student % 3 == 0 ? "" : "the peak over the bandwidth, not the other way round"};
+  }
+  return answers;
+}
+
+/// As a third of a class shares it.
+std::optional<Journal> journal_of(const GradeResult& grading, std::size_t student) {
+  if (student % 3 != 1) return std::nullopt;
+  Journal journal;
+  for (const TaskResult& task : grading.tasks) {
+    for (std::size_t i = 0; i < 1 + student % 5; ++i) {
+      journal.runs.push_back({.time = 1763600000,
+                              .task = task.id,
+                              .verdict = Verdict::wrong_answer,
+                              .max_score = task.max_score,
+                              .hints = static_cast<int>(i % 4),
+                              .codes = {"RL0401"}});
+    }
+    JournalRun last = journal.runs.back();
+    last.verdict = task.verdict;
+    journal.runs.push_back(last);
+  }
+  return journal;
+}
+
 template <typename Tasks>
 GradeResult grading_of(int part, const std::string& title, const Tasks& tasks, double skill,
                        Dice& dice) {
@@ -178,8 +229,12 @@ PartOutcome outcome_of_part(SampleClass& sample, const StudentOutcome& student, 
     outcome.state = PartState::ungraded;
     return outcome;
   }
-  const GradeResult grading = part == 1 ? grading_of(1, "Fundamental metrics", kFirst, skill, dice)
-                                        : grading_of(2, "A decoder layer", kSecond, skill, dice);
+  GradeResult grading = part == 1 ? grading_of(1, "Fundamental metrics", kFirst, skill, dice)
+                                  : grading_of(2, "A decoder layer", kSecond, skill, dice);
+  grading.journal = journal_of(grading, i);
+  for (TaskResult& task : grading.tasks) {
+    if (task.id == "answers") task.answers = answers_of(skill, i);
+  }
   outcome.state = PartState::graded;
   outcome.score = grading.score();
   outcome.bonus = grading.bonus();
@@ -284,6 +339,7 @@ class Poison {
   void into(TaskResult& task) {
     task.printed = next() + next();
     for (CaseResult& one : task.cases) one.name = next();
+    for (AnswerResult& answer : task.answers) answer.given = next(), answer.cause = next();
     for (Diagnostic& story : task.diagnostics) into(story);
   }
   void into(Student& student) {

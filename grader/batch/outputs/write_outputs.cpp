@@ -8,7 +8,9 @@
 #include <set>
 #include <system_error>
 
+#include "grader/batch/outputs/analysis_page.h"
 #include "grader/batch/outputs/attempts.h"
+#include "grader/batch/outputs/class_analysis.h"
 #include "grader/batch/outputs/class_page.h"
 #include "grader/batch/outputs/class_statistics.h"
 #include "grader/batch/outputs/class_words.h"
@@ -40,7 +42,12 @@ class Writer {
  public:
   Writer(const std::filesystem::path& folder, const ClassResults& results, const LoadGrading& load,
          const gpu_spec::GpuSpec& gpu, const OutputOptions& options)
-      : folder_(folder), results_(results), load_(load), gpu_(gpu), options_(options) {}
+      : folder_(folder),
+        results_(results),
+        load_(load),
+        gpu_(gpu),
+        options_(options),
+        analyst_(results) {}
 
   void write_all() {
     attempts_.make([&] { collect_stems(); });
@@ -56,11 +63,14 @@ class Writer {
     write("class.html", [&] { return class_page(results_, gpu_, options_); });
     JunitXml junit(results_, options_.assignment);
     timed_tasks_ = count_timed_tasks(results_);
-    for (const StudentOutcome& student : results_.students) {
+    for (std::size_t student = 0; student < results_.students.size(); ++student) {
       attempts_.make([&] { write_student(student, junit); });
     }
     write("junit.xml", [&] { return std::move(junit).finish(); });
     attempts_.make([&] { write_archives(); });
+    const ClassAnalysis analysis = std::move(analyst_).finish();
+    write("analysis.html", [&] { return analysis_page(results_, analysis, options_); });
+    write("analysis.csv", [&] { return analysis_csv(analysis); });
     attempts_.end();
   }
 
@@ -96,7 +106,8 @@ class Writer {
     }
   }
 
-  void write_student(const StudentOutcome& student, JunitXml& junit) {
+  void write_student(std::size_t index, JunitXml& junit) {
+    const StudentOutcome& student = results_.students[index];
     FeedbackPage feedback(results_, student, gpu_);
     std::optional<Standing> standing;
     if (options_.leaderboard) standing = standing_of(student, timed_tasks_);
@@ -105,6 +116,7 @@ class Writer {
     for (const PartOutcome& outcome : student.parts) {
       std::optional<GradeResult> grading;
       attempts_.make([&] { grading = load(outcome); });
+      if (grading) analyst_.add(index, *grading, outcome.grading);
       const PartView part{summary_of(results_, outcome.part), outcome,
                           grading ? &*grading : nullptr};
       if (!attempts_.make([&] { feedback.add(part); }))
@@ -168,6 +180,7 @@ class Writer {
   std::set<std::string> stems_, doubled_stems_;
   std::size_t timed_tasks_ = 0;
   FeedbackArchives archives_;
+  ClassAnalyst analyst_;
   Attempts attempts_;
 };
 

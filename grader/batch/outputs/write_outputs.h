@@ -29,6 +29,7 @@ struct OutputOptions {
 ///     junit.xml
 ///     feedback/<student>.html
 ///     class.html
+///     analysis.html, analysis.csv
 /// @throws FileError after all of them were tried, for the first that failed
 void write_outputs(const std::filesystem::path& folder, const ClassResults& results,
                    const LoadGrading& load, const gpu_spec::GpuSpec& gpu,

@@ -13,12 +13,16 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr std::size_t kFilesOfTheClass = std::size(kClassTables) + 2;  // class.html, junit.xml
+/// Beside the tables.
+const std::set<std::string> kOthersOfTheClass{"class.html", "junit.xml", "analysis.html",
+                                              "analysis.csv"};
+const std::size_t kFilesOfTheClass = std::size(kClassTables) + kOthersOfTheClass.size();
 
 TEST_F(Outputs, EachStudentHasAFeedbackPageAndAGradescopeFile) {
   const SampleClass sample = sample_class(12);
   write(sample);
-  std::set<std::string> expected{"out/class.html", "out/junit.xml"};
+  std::set<std::string> expected;
+  for (const std::string& file : kOthersOfTheClass) expected.insert("out/" + file);
   for (const ClassTable& table : kClassTables) expected.insert(std::string("out/") + table.file);
   for (const StudentOutcome& student : sample.results.students) {
     expected.insert("out/feedback/" + student.student.key + ".html");

@@ -16,6 +16,7 @@ LONGEST_CLASS_S = 1500
 RIGHT = "right"
 UNREADABLE = "unreadable"
 UNGRADED = "ungraded"
+FOR_INSTRUCTORS = ("class.html", "analysis.html")
 # With what East Asian keyboards make of the first four.
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 BLANKS = " \n\v\f\u00a0\u2003\u200b\u2060\u3000\ufeff"  # which spreadsheets may leave out before a formula
@@ -109,7 +110,7 @@ def faults_of_outputs(out, attacks):
             faults += csv_faults(name, text)
         elif file.suffix == ".xml":
             xml.etree.ElementTree.fromstring(text)
-        elif file.suffix == ".html" and name != "class.html" and reports.has_more_active_html(text, right):
+        elif file.suffix == ".html" and name not in FOR_INSTRUCTORS and reports.has_more_active_html(text, right):
             faults.append(f"{name} has more of {reports.count_of_active_tags(text)} than that of a right submission")
         for attack in attacks:
             if name == "class.html" or attack.name in name:

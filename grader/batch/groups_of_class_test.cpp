@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include "grader/batch/class_fixture.h"
 
 namespace rooflab {

@@ -8,9 +8,11 @@ import os
 import pathlib
 import shutil
 import subprocess
+import urllib.request
 
 DEBIAN = "http://deb.debian.org/debian"
 UBUNTU = "http://archive.ubuntu.com/ubuntu"
+SCRIPTS = pathlib.Path("/usr/share/debootstrap/scripts")  # "gutsy" is that of all of Ubuntu's suites since
 UBUNTU_KEYS = pathlib.Path("/usr/share/keyrings/ubuntu-archive-keyring.gpg")
 # Ends with its parent, and takes all that it started and mounted along.
 CONTAINED = ["setpriv", "--pdeathsig", "KILL", "unshare", "--mount", "--pid", "--kill-child", "--mount-proc"]
@@ -31,12 +33,18 @@ def missing_tools():
     return [tool for tool in ("debootstrap", "bwrap", "setpriv", "unshare") if shutil.which(tool) is None]
 
 
-def _script(suite):
-    """What debootstrap knows about a suite; Ubuntu's name their archive's key."""
-    script = pathlib.Path("/usr/share/debootstrap/scripts") / suite
-    if not suite.isalnum() or not script.exists():
-        raise BareSystemError(f"debootstrap knows no suite {suite}: ls /usr/share/debootstrap/scripts shows those that it knows")
-    return script.read_text()
+def _is_of_ubuntu(suite):
+    """Whether a suite is one of Ubuntu's and not of Debian's. Raises BareSystemError for what is neither."""
+    if not suite.isalnum():
+        raise BareSystemError(f"{suite!r} is no name of a suite, as trixie or noble is")
+    script = SCRIPTS / suite
+    if script.exists():
+        return "ubuntu" in script.read_text()
+    try:  # Ubuntu has one newer than this debootstrap every half a year
+        urllib.request.urlopen(f"{UBUNTU}/dists/{suite}/Release", timeout=60).close()
+        return True
+    except OSError as error:
+        raise BareSystemError(f"neither debootstrap nor {UBUNTU} knows a suite {suite} ({error})") from error
 
 
 def _sources(suite, is_ubuntu):
@@ -49,7 +57,7 @@ def _sources(suite, is_ubuntu):
 
 def _make_base(suite, base):
     """What `debootstrap --variant=minbase` gives, once for each suite; whole or not there."""
-    is_ubuntu = "ubuntu" in _script(suite)
+    is_ubuntu = _is_of_ubuntu(suite)
     if is_ubuntu and not UBUNTU_KEYS.exists():
         print(f"{UBUNTU_KEYS} is missing (package ubuntu-archive-keyring), so the signature of Ubuntu's archive is not checked")
     partial = base.with_name(base.name + ".partial")
@@ -57,8 +65,9 @@ def _make_base(suite, base):
     partial.parent.mkdir(parents=True, exist_ok=True)
     log = base.with_name(base.name + ".log")
     with log.open("w") as stream:
-        done = subprocess.run([*CONTAINED, "debootstrap", "--variant=minbase", f"--components={'main,universe' if is_ubuntu else 'main'}",
-                               suite, partial, UBUNTU if is_ubuntu else DEBIAN], stdin=subprocess.DEVNULL, stdout=stream, stderr=stream)
+        of_whom = ["--components=main,universe", suite, partial, UBUNTU, "gutsy"] if is_ubuntu else [suite, partial, DEBIAN]
+        done = subprocess.run([*CONTAINED, "debootstrap", "--variant=minbase", *of_whom], stdin=subprocess.DEVNULL, stdout=stream,
+                              stderr=stream)
     if done.returncode != 0:
         shutil.rmtree(partial, ignore_errors=True)
         raise BareSystemError(f"debootstrap {suite} fails; its log: {log}")

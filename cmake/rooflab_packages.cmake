@@ -52,3 +52,8 @@ set(CPACK_DEBIAN_GRADER_PACKAGE_DEPENDS g++)
 set(CPACK_DEBIAN_GRADER_PACKAGE_RECOMMENDS "bubblewrap, python3-pip")
 
 include(CPack)
+
+if(Python3_FOUND)
+  add_test(NAME debian_packages COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/scripts/check_packages ${PROJECT_BINARY_DIR})
+  set_tests_properties(debian_packages PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 1800 LABELS "grading;thorough")
+endif()

@@ -4,6 +4,7 @@ No mount and no process outlives the program that uses this, even if that is kil
 process namespaces of their own, which end with it. Needs root, since a system's files have owners.
 """
 
+import fcntl
 import os
 import pathlib
 import shutil
@@ -90,6 +91,13 @@ class BareSystem:
         self._environment = {"PATH": PATH, "LC_ALL": "C.UTF-8", "DEBIAN_FRONTEND": "noninteractive"}
 
     def __enter__(self):
+        self._folder.mkdir(parents=True, exist_ok=True)
+        self._lock = (self._folder / f"{self._suite}.lock").open("w")
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            self._lock.close()
+            raise BareSystemError(f"{self.root} is in use: wait, or name another --folder") from None
         base = self._folder / "bases" / self._suite
         if not base.exists():
             _make_base(self._suite, base)
@@ -104,6 +112,7 @@ class BareSystem:
     def __exit__(self, *_):
         if not self._keep:
             subprocess.run(["rm", "-rf", "--one-file-system", self.root], check=True)
+        self._lock.close()
 
     def bind(self, outside, inside, read_only=False):
         """A file or folder of this machine in the system, for the commands to come."""

@@ -1,4 +1,4 @@
-# Debian packages, by `cpack --preset default` into build/packages: simgpu, the component of simgpu/package, and rooflab-grader,
+# The target `packages`: Debian packages in build/packages. They are simgpu, the component of simgpu/package, and rooflab-grader,
 # the student kit under lib/rooflab (docs/design/packages.md).
 
 set(CPACK_DEBIAN_PACKAGE_MAINTAINER "The Rooflab authors <rooflab@example.org>")
@@ -41,17 +41,28 @@ set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 
 set(CPACK_DEBIAN_SIMGPU_PACKAGE_NAME simgpu)
 set(CPACK_DEBIAN_SIMGPU_DESCRIPTION "simulated GPU that runs CUDA programs
- simgpu executes the PTX of CUDA programs without a GPU, finds races and
- accesses out of bounds with their source lines, counts memory traffic, and
- predicts times.")
+simgpu executes the PTX of CUDA programs without a GPU, finds races and
+accesses out of bounds with their source lines, counts memory traffic, and
+predicts times.")
+# For libsimgpu alone: nobody else shall take the libraries in lib/simgpu for CUDA's.
+set(control ${PROJECT_BINARY_DIR}/packages/control)
+file(CONFIGURE OUTPUT ${control}/triggers CONTENT "activate-noawait ldconfig\n")
+file(CONFIGURE OUTPUT ${control}/shlibs
+     CONTENT "libsimgpu ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR} simgpu (>= ${PROJECT_VERSION})\n")
+set(CPACK_DEBIAN_SIMGPU_PACKAGE_CONTROL_EXTRA ${control}/triggers ${control}/shlibs)
 set(CPACK_DEBIAN_GRADER_PACKAGE_NAME rooflab-grader)
 set(CPACK_DEBIAN_GRADER_DESCRIPTION "grader of the Rooflab labs on efficient AI in C++ and CUDA
- Students fill in kernels and run grader as often as they like, on a GPU or on
- the simulated one that comes with it. It checks, times and explains.")
+Students fill in kernels and run grader as often as they like, on a GPU or on
+the simulated one that comes with it. It checks, times and explains.")
 set(CPACK_DEBIAN_GRADER_PACKAGE_DEPENDS g++)
 set(CPACK_DEBIAN_GRADER_PACKAGE_RECOMMENDS "bubblewrap, python3-pip")
 
 include(CPack)
+add_custom_target(packages COMMAND ${CMAKE_CPACK_COMMAND} --config ${PROJECT_BINARY_DIR}/CPackConfig.cmake USES_TERMINAL VERBATIM)
+add_dependencies(packages simgpu_program simgpu_library)
+if(TARGET grader)
+  add_dependencies(packages grader)
+endif()
 
 if(Python3_FOUND)
   add_test(NAME debian_packages COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/scripts/check_packages ${PROJECT_BINARY_DIR})

@@ -92,6 +92,12 @@ class BareSystemTest(unittest.TestCase):
             self.assertTrue((system.root / "home/student/mine").exists())
         self.assertFalse(system.root.exists())
 
+    def test_a_system_without_cuda_and_clone_says_so(self):
+        (self.folder / "bases/none/etc/os-release").write_text('NAME="None"\nPRETTY_NAME="None 1 (bare)"\n')
+        with self.system() as system:
+            facts = try_on.facts(system)
+        self.assertEqual((facts["system"], facts["cuda"], facts["commit"]), ("None 1 (bare)", "-", "-"))
+
     def test_the_step_that_fails_is_named_with_its_log(self):
         steps = [try_on.Step("first", "echo one", "/"), try_on.Step("second", "echo two; exit 3", "/"), try_on.Step("third", "echo three", "/")]
         log = self.folder / "none.log"

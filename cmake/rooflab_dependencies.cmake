@@ -105,6 +105,10 @@ if(NOT openblas_FOUND)
   target_link_libraries(rooflab_openblas INTERFACE openblas_static)
   target_include_directories(rooflab_openblas SYSTEM INTERFACE ${openblas_SOURCE_DIR} ${openblas_BINARY_DIR})
   add_library(PkgConfig::openblas ALIAS rooflab_openblas)
+elseif(openblas_LIBRARY_DIRS MATCHES "^/usr/lib/")
+  # Debian has it in a folder of its own, where the loader is led by its alternatives. Programs, which go out in kits and packages,
+  # are not to look there by themselves.
+  list(APPEND CMAKE_CXX_IMPLICIT_LINK_DIRECTORIES ${openblas_LIBRARY_DIRS})
 endif()
 
 # What grading a class needs, and students do not: without one of these there is no `grader batch`.

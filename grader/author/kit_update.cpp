@@ -55,8 +55,16 @@ std::vector<std::pair<std::string, std::string>> parse_sums(const std::string& t
   return sums;
 }
 
+/// Of the kit's own files, which may be links (grader/pipeline/shared_kit.h).
 std::string read_if_there(const fs::path& file) {
-  return is_plain_file(file) ? read_file(file) : "";
+  std::error_code error;
+  return fs::is_regular_file(file, error) ? read_file(file) : "";
+}
+
+/// Whether a folder is a kit whose students' files are originals.
+bool is_kit(const fs::path& root) {
+  std::error_code error;
+  return fs::is_regular_file(root / kKitSums, error) && fs::is_directory(root / kOriginals, error);
 }
 
 /// The SHA-256 of those files that are there and can be read.
@@ -95,7 +103,10 @@ std::string fact_in(const std::string& version, const std::string& name) {
 }
 
 std::string fact_of_kit(const fs::path& root, const std::string& name) {
-  return is_plain_file(root / kKitSums) ? fact_in(read_if_there(root / "VERSION"), name) : "";
+  std::error_code error;
+  return fs::is_regular_file(root / kKitSums, error)
+             ? fact_in(read_if_there(root / "VERSION"), name)
+             : "";
 }
 
 bool is_read_by_students(const std::string& path) {
@@ -307,17 +318,14 @@ std::string course_of_kit(const fs::path& root) { return fact_of_kit(root, "cour
 std::string commit_of_kit(const fs::path& root) { return fact_of_kit(root, "commit"); }
 
 bool is_kit_outdated(const fs::path& root) {
+  if (!is_kit(root)) return false;
   std::error_code error;
-  if (!is_plain_file(root / kKitSums) || !fs::is_directory(root / kOriginals, error)) return false;
   if (!fs::exists(root / "starter", error)) return true;
   return read_if_there(root / kInstalled) != read_file(root / kKitSums);
 }
 
 std::optional<KitUpdate> update_kit(const fs::path& root) {
-  std::error_code error;
-  if (!is_plain_file(root / kKitSums) || !fs::is_directory(root / kOriginals, error)) {
-    return std::nullopt;
-  }
+  if (!is_kit(root)) return std::nullopt;
   const fs::path whole = fs::absolute(root).lexically_normal();
   return Updater(whole).run();
 }

@@ -227,5 +227,22 @@ TEST_F(KitUpdateTest, ACheckoutIsNoKit) {
   EXPECT_FALSE(update_kit(kit()).has_value());
 }
 
+TEST_F(KitUpdateTest, AFolderWhoseEntriesLeadIntoAKitIsBroughtUpToDateAndTheKitStaysAsItIs) {
+  unpack({{"a.cu", "first"}}, "1");
+  const fs::path own = folder_.path() / "own";
+  fs::create_directory(own);
+  for (const char* entry : {"originals", "VERSION", "SHA256SUMS"}) {
+    fs::create_symlink(kit() / entry, own / entry);
+  }
+  EXPECT_TRUE(is_kit_outdated(own));
+  const auto update = update_kit(own);
+  ASSERT_TRUE(update.has_value());
+  EXPECT_THAT(update->created, ElementsAre("starter/a.cu"));
+  EXPECT_EQ(read_file(own / "starter/a.cu"), "first");
+  EXPECT_FALSE(fs::exists(kit() / "starter"));
+  EXPECT_FALSE(is_kit_outdated(own));
+  EXPECT_THAT(course_of_kit(own), HasSubstr("version 1"));
+}
+
 }  // namespace
 }  // namespace rooflab

@@ -38,7 +38,7 @@ int run(Options options) {
   if (options.command == Options::Command::complete_words) {
     return complete_words(std::cout, options.words);
   }
-  const Installation installation = find_installation();
+  Installation installation = find_installation();
   if (options.command == Options::Command::update) return run_update(std::cout, installation);
   if (is_for_students(options.command)) keep_kit_current(std::cerr, installation);
   if (!options.part && options.task) options.part = part_of_task(installation, *options.task);

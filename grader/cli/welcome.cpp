@@ -99,7 +99,7 @@ int lost(std::ostream& out, const std::string& why) {
 
 int welcome(std::ostream& out) {
   try {
-    const Installation installation = find_installation();
+    Installation installation = find_installation();
     keep_kit_current(std::cerr, installation);
     const fs::path submission = installation.starter();
     const std::vector<PartProgress> course = course_progress(installation, submission);

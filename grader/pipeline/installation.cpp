@@ -8,6 +8,8 @@
 #include <optional>
 #include <system_error>
 
+#include "grader/pipeline/shared_kit.h"
+
 namespace rooflab {
 namespace {
 
@@ -24,11 +26,17 @@ std::filesystem::path find_cache(const std::filesystem::path& build) {
   return build / "cache";
 }
 
-/// A build tree outside the checkout (cmake -B elsewhere) has a file that says for which checkout
-/// it was configured.
+/// A shared kit's own folder of whoever runs it, or the kit itself where there is none. A build
+/// tree outside the checkout (cmake -B elsewhere) has a file that says for which checkout it was
+/// configured.
 std::filesystem::path find_root(const std::filesystem::path& build) {
   if (const auto root = environment_path("ROOFLAB_ROOT")) return *root;
   std::filesystem::path above = build.parent_path();
+  if (is_shared_kit(above)) {
+    std::error_code error;
+    const auto own = find_own_folder(above, std::filesystem::current_path(error));
+    return own.empty() ? above : own;
+  }
   if (std::filesystem::is_directory(above / "labs")) return above;
   std::string configured;
   std::ifstream file(build / "checkout_folder");

@@ -43,7 +43,8 @@ struct Installation {
 };
 
 /// Finds the installation from the running executable (build/bin/grader): its build tree, and above
-/// that the checkout; ROOFLAB_ROOT names another checkout.
+/// that the checkout, or of a shared kit (shared_kit.h) the student's own folder; ROOFLAB_ROOT
+/// names another checkout.
 /// @throws InstallationError when no labs/ is found there.
 Installation find_installation();
 

@@ -1,4 +1,4 @@
-"""`scripts/setup` and the kit's, where the toolkit comes from PyPI: cuBLAS comes with it where there is a GPU."""
+"""`scripts/setup` and the kit's, where the toolkit comes from PyPI: cuBLAS comes with it where there is a GPU. Systems that lack something."""
 
 import pathlib
 import shutil
@@ -41,22 +41,28 @@ class SetupTest(unittest.TestCase):
             self.copy(str(header.relative_to(ROOT)))
         (self.folder / "stand_ins").mkdir()
         for name, text in STAND_INS.items():
-            (self.folder / "stand_ins" / name).write_text(text)
-            (self.folder / "stand_ins" / name).chmod(0o755)
+            self.stand_in(name, text)
+
+    def stand_in(self, name, text):
+        (self.folder / "stand_ins" / name).write_text(text)
+        (self.folder / "stand_ins" / name).chmod(0o755)
 
     def copy(self, file):
         (self.folder / file).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / file, self.folder / file)
 
+    def run_setup(self, gpu, *words):
+        node = ["--dev-bind", "/dev/null", "/dev/nvidiactl"] if gpu else []
+        command = ["bwrap", "--bind", "/", "/", "--tmpfs", "/usr/local", "--dev", "/dev", *node, "--chdir", self.folder,
+                   "--setenv", "PATH", f"{self.folder}/stand_ins:/usr/bin:/bin", "--unsetenv", "CUDA_HOME",
+                   "scripts/setup", *words]
+        self.run_of_setup = subprocess.run(command, capture_output=True, text=True)
+
     def set_up(self, gpu):
         """Runs it, and returns the wheels that it installed."""
         noted = self.folder / "installed"
         noted.write_text("")
-        node = ["--dev-bind", "/dev/null", "/dev/nvidiactl"] if gpu else []
-        command = ["bwrap", "--bind", "/", "/", "--tmpfs", "/usr/local", "--dev", "/dev", *node, "--chdir", self.folder,
-                   "--setenv", "PATH", f"{self.folder}/stand_ins:/usr/bin:/bin", "--unsetenv", "CUDA_HOME",
-                   "scripts/setup", "--deps-only"]
-        self.run_of_setup = subprocess.run(command, capture_output=True, text=True)
+        self.run_setup(gpu, "--deps-only")
         self.assertEqual(self.run_of_setup.returncode, 0, self.run_of_setup.stderr)
         return [wheel.split("==")[0] for wheel in noted.read_text().split()]
 
@@ -84,6 +90,22 @@ class SetupTest(unittest.TestCase):
         for gpu in (False, True):
             self.set_up(gpu)
             self.assertEqual(self.set_up(gpu), [])
+
+    def test_goes_on_without_a_package_that_the_system_has_not(self):
+        self.stand_in("id", "#!/bin/sh\necho 0\n")
+        self.stand_in("dpkg-query", '#!/bin/sh\ncase "$*" in *libcsv-dev|*libfmt-dev) ;; *) echo installed ;; esac\n')
+        self.stand_in("apt-get", '#!/bin/sh\ncase "$*" in *simulate*libcsv-dev*) exit 100 ;; *simulate*|update*) ;; '
+                                 f'*) echo "$*" >{self.folder}/asked ;; esac\n')
+        self.set_up(gpu=False)
+        self.assertEqual((self.folder / "asked").read_text(), "install -y -q --no-install-recommends libfmt-dev\n")
+        self.assertIn("this system has no package libcsv-dev; going on without it", self.run_of_setup.stderr)
+
+    def test_says_that_cmake_is_too_old_before_cmake_does(self):
+        self.copy("CMakeLists.txt")
+        self.stand_in("cmake", "#!/bin/sh\necho cmake version 3.9.1\n")
+        self.run_setup(False)
+        self.assertEqual(self.run_of_setup.returncode, 1)
+        self.assertRegex(self.run_of_setup.stderr, r"CMake 3\.9\.1 is too old: 3\.\d+ is needed")
 
 
 if __name__ == "__main__":

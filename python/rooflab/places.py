@@ -4,7 +4,11 @@ import dataclasses
 import os
 import pathlib
 import shutil
-import tomllib
+
+try:
+    import tomllib
+except ModuleNotFoundError:  # Python 3.10
+    import tomli as tomllib
 
 from rooflab.errors import RooflabError
 

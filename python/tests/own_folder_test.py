@@ -9,6 +9,7 @@ import sys
 import tarfile
 import tempfile
 import unittest
+from unittest import mock
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
@@ -61,6 +62,11 @@ class OwnFolderTest(unittest.TestCase):
         self.assertEqual(self.own(folder / "starter/part0"), (folder, ""))
         self.assertEqual(self.own(), (folder, ""))
         self.assertEqual([path.name for path in self.here.iterdir()], ["rooflab"])
+
+    def test_is_made_by_a_python_whose_tarfile_has_no_filters(self):
+        with mock.patch.object(tarfile, "data_filter"):
+            del tarfile.data_filter
+            self.assertEqual((self.own()[0] / "README").read_text(), "first")
 
     def test_is_brought_up_to_date_by_another_wheel_alone(self):
         folder, _ = self.own()

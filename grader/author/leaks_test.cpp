@@ -134,10 +134,11 @@ TEST_F(LeaksTest, FindsARightSubmission) {
 }
 
 TEST_F(LeaksTest, FindsAnImplementationThatStudentsTestsAreRunAgainst) {
-  course("labs/part1/tested/hidden/gemv_tests.cu",
-         "int planted = rows * 17 + columns * 4 - lanes / 2 + warps % 5 - tiles * 3 + "
-         "offset * stride - first * last + left * right - top * bottom;\n");
-  kit("handouts/part1.md", read_file(course_.path() / "labs/part1/tested/hidden/gemv_tests.cu"));
+  const std::string planted =
+      "int planted = rows * 17 + columns * 4 - lanes / 2 + warps % 5 - tiles * 3 + "
+      "offset * stride - first * last + left * right - top * bottom;\n";
+  course("labs/part1/tested/hidden/gemv_tests.cu", planted);
+  kit("handouts/part1.md", planted);
   EXPECT_THAT(leaks(),
               ElementsAre(AllOf(Field(&Leak::what, "implementation to be tested"),
                                 Field(&Leak::origin, "labs/part1/tested/hidden/gemv_tests.cu"))));

@@ -30,9 +30,9 @@ class GradeTestsTest : public GradeTest {
     task.speeds.clear();
     task.tested.most_cases = 4;
     task.tested.chosen["n"] = {std::int64_t{1}, std::int64_t{8}};
-    task.groups = {{.name = "right", .points = 2},
-                   {.name = "signs", .points = 4, .question = "Is anything negative?"},
-                   {.name = "edges", .points = 4, .question = "Is any length odd?"}};
+    task.groups = {{.name = "right", .title = {}, .points = 2},
+                   {.name = "signs", .title = {}, .points = 4, .question = "Is anything negative?"},
+                   {.name = "edges", .title = {}, .points = 4, .question = "Is any length odd?"}};
     const Scale right = [](std::vector<float> x) {
       for (float& value : x) value *= 2;
       return x;

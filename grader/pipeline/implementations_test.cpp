@@ -22,7 +22,7 @@ class ImplementationsTest : public testing::Test {
     installation_.build = folder_;
     part_.directory = "part7-test";
     task_.id = "scale_tests";
-    task_.groups = {{.name = "right"}, {.name = "edges"}};
+    task_.groups = {{.name = "right", .title = {}}, {.name = "edges", .title = {}}};
   }
   ~ImplementationsTest() override { std::filesystem::remove_all(folder_); }
 
@@ -63,7 +63,7 @@ TEST_F(ImplementationsTest, OfAHiddenLibraryAreThereWhereThatIs) {
 TEST_F(ImplementationsTest, ThatAreMissingOrBrokenAreAFaultOfTheInstallation) {
   EXPECT_THAT([this] { names(); }, ThrowsMessage<InstallationError>(HasSubstr("not there")));
   install(false);
-  task_.groups.push_back({.name = "depth"});
+  task_.groups.push_back({.name = "depth", .title = {}});
   EXPECT_THAT([this] { names(); },
               ThrowsMessage<InstallationError>(HasSubstr("no ROOFLAB_ENTRY(depth_1)")));
   std::ofstream(installation_.tested_library(part_.directory, task_.id, false)) << "no library";

@@ -56,7 +56,7 @@ std::string objection_to(const Values& results) {
     return error.what();
   }
 }
-std::string objection_to(const ScaleCall& one) { return objection_to(named({one})); }
+std::string objection_to_case(const ScaleCall& one) { return objection_to(named({one})); }
 
 TEST(StudentCasesTest, ACaseBecomesACallAndWhatIsExpectedOfIt) {
   const auto cases = read(named({{.x = {1.5F, -0.0F}, .y = {3, -0.25F}}}));
@@ -79,13 +79,13 @@ TEST(StudentCasesTest, ThereIsACaseAndThereAreNotTooMany) {
 
 TEST(StudentCasesTest, EveryCaseHasANameOfItsOwn) {
   EXPECT_EQ(objection_to(named({{}, {}})), "two cases are named \"two\"");
-  EXPECT_EQ(objection_to({.name = ""}), "case 1 has no name of 1 to 60 characters");
-  EXPECT_THAT(objection_to({.name = std::string(1000, 'x')}), HasSubstr("no name"));
+  EXPECT_EQ(objection_to_case({.name = ""}), "case 1 has no name of 1 to 60 characters");
+  EXPECT_THAT(objection_to_case({.name = std::string(1000, 'x')}), HasSubstr("no name"));
 }
 
 TEST(StudentCasesTest, SizesAreThoseThatTheTaskAllows) {
-  EXPECT_EQ(objection_to({.n = 9}), "case \"two\" has n = 9");
-  EXPECT_EQ(objection_to({.n = -1}), "case \"two\" has n = -1");
+  EXPECT_EQ(objection_to_case({.n = 9}), "case \"two\" has n = 9");
+  EXPECT_EQ(objection_to_case({.n = -1}), "case \"two\" has n = -1");
   Values results = named({{}});
   results["0.n"] = 2.0;
   EXPECT_EQ(objection_to(results), "case \"two\" has n = 2") << "a size is an integer";
@@ -94,9 +94,9 @@ TEST(StudentCasesTest, SizesAreThoseThatTheTaskAllows) {
 }
 
 TEST(StudentCasesTest, ArraysHaveTheirShapes) {
-  EXPECT_EQ(objection_to({.x = {1, 2, 3}}), "case \"two\" has 3 elements for x, which is 2");
-  EXPECT_EQ(objection_to({.x = {}}), "case \"two\" has 0 elements for x, which is 2");
-  EXPECT_EQ(objection_to({.y = {1}}), "case \"two\" has 1 elements for y, which is 2");
+  EXPECT_EQ(objection_to_case({.x = {1, 2, 3}}), "case \"two\" has 3 elements for x, which is 2");
+  EXPECT_EQ(objection_to_case({.x = {}}), "case \"two\" has 0 elements for x, which is 2");
+  EXPECT_EQ(objection_to_case({.y = {1}}), "case \"two\" has 1 elements for y, which is 2");
   Values results = named({{}});
   results["0.x"] = "0000000g00000000";
   EXPECT_THAT(objection_to(results), HasSubstr("0 elements for x"));
@@ -107,11 +107,11 @@ TEST(StudentCasesTest, ArraysHaveTheirShapes) {
 TEST(StudentCasesTest, WhatIsExpectedIsANumberWithinATolerance) {
   constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
-  EXPECT_EQ(objection_to({.y = {}}), "case \"two\" expects nothing of any output");
-  EXPECT_EQ(objection_to({.y = {2, kNaN}}), "case \"two\" expects NaN at element 1 of y");
-  EXPECT_EQ(objection_to({.y = {2, kInfinity}}), "") << "as the log of nothing is";
+  EXPECT_EQ(objection_to_case({.y = {}}), "case \"two\" expects nothing of any output");
+  EXPECT_EQ(objection_to_case({.y = {2, kNaN}}), "case \"two\" expects NaN at element 1 of y");
+  EXPECT_EQ(objection_to_case({.y = {2, kInfinity}}), "") << "as the log of nothing is";
   for (const double wrong : {-1.0, double{kNaN}, double{kInfinity}}) {
-    EXPECT_THAT(objection_to({.tolerance = wrong}), HasSubstr("has no tolerance")) << wrong;
+    EXPECT_THAT(objection_to_case({.tolerance = wrong}), HasSubstr("has no tolerance")) << wrong;
   }
 }
 

@@ -53,8 +53,10 @@ GemmCase many_digits() {
 std::vector<GemmCase> gemm_tests() {
   // BEGIN SOLUTION
   // STARTER: rooflab::todo("write a first case: small matrices whose product you know");
-  return {exact("whole tiles", 32, 16, 48), exact("no size a multiple of anything", 37, 21, 45),
-          exact("one element", 1, 1, 1),    exact("K = 1", 5, 11, 1),
-          exact("a long sum", 4, 6, 399),   many_digits()};
+  return {
+      exact("whole tiles", 32, 16, 48), exact("no size a multiple of anything", 37, 21, 45),
+      exact("one element", 1, 1, 1),    exact("K = 1", 5, 11, 1),
+      exact("a long sum", 4, 6, 399),   many_digits(),
+  };
   // END SOLUTION
 }

@@ -34,8 +34,8 @@ Diagnostic explain_refused_right(const RefusedRight& refused, const DiagnoseCont
   story.message = fmt::format("the case \"{}\" refuses {} of {} right implementations",
                               refused.case_name, refused.refused, refused.right);
   if (refused.wrong) {
-    story.evidence = {fmt::format("of {} elements {} are refused", refused.wrong->got.size(),
-                                  refused.wrong->wrong_count),
+    story.evidence = {fmt::format("{} of {} elements are not as expected",
+                                  refused.wrong->wrong_count, refused.wrong->got.size()),
                       "in a right implementation " + first_difference(*refused.wrong)};
   }
   story.notes = {"what this case catches does not count until all right ones pass it"};

@@ -26,6 +26,7 @@ struct Tested {
 
   bool is_right() const { return implementation.group == kRightGroup; }
   bool is_refused_by(std::size_t index) const { return runs[index].is_refused; }
+  bool is_refused() const { return std::ranges::any_of(runs, &TestedRun::is_refused); }
 };
 
 class TestsGrader {
@@ -202,10 +203,12 @@ class TestsGrader {
     for (std::size_t i = 0; i < result_.groups.size(); ++i) {
       const GroupResult& group = result_.groups[i];
       const bool is_open = group.verdict != Verdict::pass;
-      table.groups.push_back(
-          {group.name, group.title,
-           marks_of(group.name, [this](const Tested& one) { return is_caught(one); }),
-           is_open ? task().groups[i].question : std::string()});
+      table.groups.push_back({group.name, group.title,
+                              marks_of(group.name,
+                                       [this](const Tested& one) {
+                                         return one.is_right() ? one.is_refused() : is_caught(one);
+                                       }),
+                              is_open ? task().groups[i].question : std::string()});
     }
     for (std::size_t i = 0; i < cases_.size(); ++i) {
       TestsTable::Case row{.name = cases_[i].name, .sizes = text_of(cases_[i].chosen)};

@@ -191,6 +191,8 @@ TEST_F(GradeTestsTest, WhatACaseCatchesThatRefusesARightOneDoesNotCount) {
   EXPECT_THAT(task.diagnostics[0].evidence.at(1),
               HasSubstr("y[0] is -1.9999, and the case expects -2, at most 0 off"));
   EXPECT_EQ(task.cases.at(0).verdict, Verdict::wrong_answer);
+  EXPECT_EQ(task.tests->groups.at(0).marks, ".x");
+  EXPECT_EQ(task.tests->groups.at(1).marks, ".") << "although the case refuses it";
 }
 
 TEST_F(GradeTestsTest, RefusingEverythingEarnsNothing) {

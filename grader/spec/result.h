@@ -239,7 +239,7 @@ struct TestsTable {
   struct Group {
     std::string name;           ///< "edges"; kRightGroup of those that are right
     std::string title;          ///< may be empty
-    std::string marks;          ///< of all cases together that no right implementation fails
+    std::string marks;          ///< of all cases; of a mistake by those that fail no right one
     std::string question = {};  ///< where some of its mistakes pass
   };
   struct Case {

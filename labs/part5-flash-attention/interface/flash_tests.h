@@ -6,7 +6,7 @@
 /// A case of your own: one call of flash attention in fp32 as attention_shape.h describes it, and
 /// what it has to give. Parameters and arrays are those of that header.
 struct FlashCase {
-  std::string name;         ///< yours, up to 60 characters: reports show it
+  std::string name = {};    ///< yours, up to 60 characters: reports show it
   int batch = 1;            ///< 1 to 3
   int query_heads = 1;      ///< 1 to 8, a multiple of key_value_heads
   int key_value_heads = 1;  ///< 1 to 4
@@ -16,10 +16,10 @@ struct FlashCase {
   bool causal = false;
   int window = 0;   ///< 0 to 100, and only with causal more than 0
   float scale = 1;  ///< 0.01 to 10
-  std::vector<float> q, k, v;
-  std::vector<float> out;          ///< what you expect; empty where the case does not look at it
-  std::vector<float> log_sum_exp;  ///< likewise; a row without keys has minus infinity
-  double tolerance = 1e-5;         ///< how far each element may be from the one that you expect
+  std::vector<float> q = {}, k = {}, v = {};
+  std::vector<float> out = {};  ///< what you expect; empty where the case does not look at it
+  std::vector<float> log_sum_exp = {};  ///< likewise; a row without keys has minus infinity
+  double tolerance = 1e-5;  ///< how far each element may be from the one that you expect
 };
 
 /// Your tests: 1 to 12 cases, each with a name of its own, the same ones in every call.

@@ -3,8 +3,8 @@
 #include <bit>
 #include <cstdint>
 #include <span>
-#include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "grader/contract/guest_call.h"
 

@@ -2,6 +2,8 @@
 #   oracle/*.cpp           -> lib/labs/<part>.so, which the grader loads
 #   guest/<entry>.cpp|.cu  -> lib/labs/<part>/<entry>.o, which is linked to a submission's file
 #   oracle/*_test.cpp      -> the test <part>_oracle_test
+#   tested/<task>.cu       -> lib/labs/<part>/tested/<task>.so, what students' tests are run against
+#   tested/hidden/<task>.cu  the same of what a student's copy does not have
 # The target <part> is all of them.
 # Oracles are linked with what they share, labs/oracle_support.
 function(rooflab_lab_part)
@@ -38,6 +40,13 @@ function(rooflab_lab_part)
     rooflab_guest_object(${adapter} ${folder}/${part}/${entry}.o)
     list(APPEND objects ${folder}/${part}/${entry}.o)
   endforeach()
+  file(GLOB implementations RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} CONFIGURE_DEPENDS
+       ${CMAKE_CURRENT_SOURCE_DIR}/tested/*.cu ${CMAKE_CURRENT_SOURCE_DIR}/tested/hidden/*.cu)
+  foreach(source ${implementations})
+    string(REGEX REPLACE "\\.cu$" "" inside ${source})
+    rooflab_tested_library(${CMAKE_CURRENT_SOURCE_DIR}/${source} ${folder}/${part}/${inside})
+    list(APPEND objects ${folder}/${part}/${inside}.so)
+  endforeach()
   add_custom_target(${part}_adapters ALL DEPENDS ${objects})
   # What an author builds after a change of the part, by its name.
   add_custom_target(${part} DEPENDS ${part}_adapters)
@@ -57,12 +66,24 @@ function(rooflab_lab_part)
   endif()
 endfunction()
 
+# rooflab_tested_library(<source> <library without .so>): implementations of one task, each an entry of a library that the
+# guest loads as it does a submission. Its device code is compressed: a student's copy has it, and it shows mistakes.
+function(rooflab_tested_library source library)
+  rooflab_guest_object(${source} ${library}.o COMPRESSED)
+  set(toolkit ${PROJECT_BINARY_DIR}/lib/labs/toolkit.a)
+  add_custom_command(OUTPUT ${library}.so
+    COMMAND ${ROOFLAB_NVCC} -shared -cudart none -Xcompiler -fPIC ${library}.o ${toolkit} -o ${library}.so
+            -L${PROJECT_BINARY_DIR}/lib/simgpu -lcudart
+    DEPENDS ${library}.o toolkit_archive simgpu_cudart VERBATIM COMMENT "Linking ${library}.so")
+endfunction()
+
 # rooflab_guest_object(<source> <object> [ARCHITECTURE 80] [INTERFACE <folder>]): one file that is linked to a
 # submission's: host code by the host compiler, device code (.cu) by nvcc for every GPU from ARCHITECTURE on, 75 unless
 # given, and machine code for ROOFLAB_GPU_ARCHITECTURES. Headers are those of INTERFACE, interface/ of this folder unless given.
-# FOR_TESTS: machine code only with ROOFLAB_TESTS_FOR_GPUS.
+# FOR_TESTS: machine code only with ROOFLAB_TESTS_FOR_GPUS. COMPRESSED: device code that nobody is to read; it may have
+# nothing that is internal to the file.
 function(rooflab_guest_object source object)
-  cmake_parse_arguments(PARSE_ARGV 2 arg "FOR_TESTS" "ARCHITECTURE;INTERFACE" "")
+  cmake_parse_arguments(PARSE_ARGV 2 arg "FOR_TESTS;COMPRESSED" "ARCHITECTURE;INTERFACE" "")
   if(NOT arg_ARCHITECTURE)
     set(arg_ARCHITECTURE 75)
   endif()
@@ -92,7 +113,10 @@ function(rooflab_guest_object source object)
     # The same object in every folder: nvcc names what is internal by its process, which a seed replaces, and by a hash of
     # the file's whole path, which nothing turns off.
     file(RELATIVE_PATH name ${PROJECT_SOURCE_DIR} ${source})
-    list(APPEND command -frandom-seed=${name} -no-compress)
+    list(APPEND command -frandom-seed=${name})
+    if(NOT arg_COMPRESSED)
+      list(APPEND command -no-compress)
+    endif()
     set(mend COMMAND ${CMAKE_COMMAND} -E env LC_ALL=C
         sed -i -E "s/_GLOBAL__N__[0-9a-f]{8}_/_GLOBAL__N__00000000_/g" ${object})
   else()

@@ -57,6 +57,7 @@ class Collector {
     for (const auto& part : parts()) {
       add_mistakes(part / "mistakes");
       add_right_submissions(part / "right");
+      add_implementations(part / "tested");
     }
     forget_what_is_public();
     return std::move(secrets_);
@@ -170,6 +171,14 @@ class Collector {
     for (const auto& file : files_below(folder)) {
       if (file.filename() == "right.toml") continue;
       add_text(read_file(file), kOfCode, kLeastOfCode, add("right submission", file));
+    }
+  }
+
+  /// What students' tests are run against: right ones and mistakes alike.
+  void add_implementations(const std::filesystem::path& folder) {
+    if (!std::filesystem::is_directory(folder)) return;
+    for (const auto& file : files_below(folder)) {
+      add_text(read_file(file), kOfCode, kLeastOfCode, add("implementation to be tested", file));
     }
   }
 

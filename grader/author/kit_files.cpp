@@ -178,6 +178,12 @@ class KitList {
       const fs::path object = lib / (entry + ".o");
       add(build_ / object, "build" / object, KitFile::Kind::object);
     }
+    for (const TaskSpec& task : part.tasks) {
+      if (task.kind != TaskKind::tests) continue;
+      // Hidden implementations are none of the kit's business either.
+      const fs::path library = lib / "tested" / (task.id + ".so");
+      add(build_ / library, "build" / library, KitFile::Kind::library);
+    }
   }
 
   const fs::path& root_;

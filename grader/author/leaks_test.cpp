@@ -133,6 +133,17 @@ TEST_F(LeaksTest, FindsARightSubmission) {
                                 Field(&Leak::origin, "labs/part1/right/gemv_by_blocks/gemv.cu"))));
 }
 
+TEST_F(LeaksTest, FindsAnImplementationThatStudentsTestsAreRunAgainst) {
+  const std::string planted =
+      "int planted = rows * 17 + columns * 4 - lanes / 2 + warps % 5 - tiles * 3 + "
+      "offset * stride - first * last + left * right - top * bottom;\n";
+  course("labs/part1/tested/hidden/gemv_tests.cu", planted);
+  kit("handouts/part1.md", planted);
+  EXPECT_THAT(leaks(),
+              ElementsAre(AllOf(Field(&Leak::what, "implementation to be tested"),
+                                Field(&Leak::origin, "labs/part1/tested/hidden/gemv_tests.cu"))));
+}
+
 TEST_F(LeaksTest, FindsASolutionThatIsLaidOutAnew) {
   std::string quoted = "> ";
   for (const char c : kAnswer)

@@ -131,10 +131,14 @@ void write_runtime_libraries(const std::vector<KitFile>& files, const fs::path& 
 }
 
 /// Of each part, how many hidden cases there are: their number is no secret. @return their paths
-std::vector<std::string> write_hidden_counts(const KitCourse& course, const fs::path& kit) {
+std::vector<std::string> write_hidden_counts(const KitCourse& course, const fs::path& kit,
+                                             const ReleaseRequest& request) {
   std::vector<std::string> written;
-  for (const PartSpec& part : course.parts()) {
+  for (PartSpec part : course.parts()) {
     const fs::path path = fs::path("labs") / part.directory / kHiddenCounts;
+    for (TaskSpec& task : part.tasks) {
+      if (task.kind == TaskKind::tests) task.hidden_elsewhere = request.count_hidden(part, task);
+    }
     write_text(kit / path, hidden_counts_of(part));
     written.push_back(path.string());
   }
@@ -214,7 +218,7 @@ Release make_release(const ReleaseRequest& request) {
   const fs::path kit = staging.path() / kFolder;
   for (const KitFile& file : files) stage(file, course, kit);
   write_runtime_libraries(files, kit, request.build);
-  std::vector<std::string> generated = write_hidden_counts(course, kit);
+  std::vector<std::string> generated = write_hidden_counts(course, kit, request);
   write_text(kit / "labs/course.toml", course.course_toml());
   generated.insert(generated.end(), {"labs/course.toml", "scripts/runtime_libraries"});
   write_sums(files, generated, kit);

@@ -3,11 +3,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "grader/author/kit_files.h"
 #include "grader/author/leaks.h"
+#include "grader/spec/part.h"
 
 /// Makes the student kit: an archive of the compiled grader and of what students read and edit.
 namespace rooflab {
@@ -20,6 +22,8 @@ struct ReleaseRequest {
   /// follow from all of its other files.
   std::string made_of;
   std::vector<int> parts = {};  ///< that are in the kit; empty: all of the course
+  /// Of a `tests` task, how many implementations are hidden. The build knows.
+  std::function<int(const PartSpec&, const TaskSpec&)> count_hidden = {};
 };
 
 struct Release {

@@ -99,6 +99,37 @@ parameters = { n = 6 }
       << "what the name says is not said twice";
 }
 
+TEST_F(CliTest, ListsWhatACaseOfAStudentsTestsMayBe) {
+  write("labs/part8-tests/part.toml", R"(number = 8
+title = "Tests"
+[[task]]
+id = "scale_tests"
+title = "Tests of scale"
+kind = "tests"
+file = "scale_tests.cpp"
+entry = "scale_tests"
+oracle = "scale"
+points = 5
+hints = ["first", "second", "third"]
+[task.tested]
+most_cases = 4
+chosen.n = { low = 1, high = 9 }
+[[task.group]]
+name = "right"
+points = 1
+[[task.group]]
+name = "edges"
+points = 4
+title = "odd lengths"
+question = "Is every length even?"
+)");
+  const Ran tasks = run({"--part", "8", "--list"});
+  EXPECT_EQ(tasks.code, 0) << tasks.error;
+  EXPECT_THAT(tasks.out, HasSubstr("group  edges  4 points: odd lengths"));
+  EXPECT_THAT(tasks.out, HasSubstr("parameter  n      1 to 9"));
+  EXPECT_THAT(tasks.out, HasSubstr("cases  yours  at most 4"));
+}
+
 TEST_F(CliTest, HelpIsNoError) {
   const Ran help = run({"--help"});
   EXPECT_EQ(help.code, 0);

@@ -30,7 +30,8 @@ std::filesystem::path submission_of(const Options& options, const Installation& 
 }
 
 Grading::Grading(const Installation& installation, const GradingSetup& setup)
-    : sandbox_(setup.sandbox),
+    : installation_(installation),
+      sandbox_(setup.sandbox),
       for_grades_(setup.for_grades),
       course_(course_spec_or_none(installation.labs())),
       course_name_(course_name(installation)),
@@ -59,20 +60,23 @@ void Grading::sort_by_task(std::vector<RevealedCase>& revealed) const {
 
 GradeResult Grading::grade_once(const GradeRequest& request, const Listener& listener,
                                 TraceLog* trace, std::vector<RevealedCase>* revealed) {
-  GradeTools tools{.device = *device_,
-                   .build =
-                       [this](const TaskSpec& task, const std::vector<SourceFile>& sources) {
-                         return builder_.build(part_, task, sources);
-                       },
-                   .oracle = [this](const std::string& name) { return oracles_.make(name); },
-                   .progress = listener.progress,
-                   .read_library =
-                       [this](const std::vector<std::string>& command) {
-                         return run_on_library(command, sandbox_);
-                       },
-                   .graded = listener.graded,
-                   .failing = listener.failing,
-                   .explore = listener.explore};
+  GradeTools tools{
+      .device = *device_,
+      .build =
+          [this](const TaskSpec& task, const std::vector<SourceFile>& sources) {
+            return builder_.build(part_, task, sources);
+          },
+      .oracle = [this](const std::string& name) { return oracles_.make(name); },
+      .progress = listener.progress,
+      .implementations =
+          [this](const TaskSpec& task) { return find_implementations(installation_, part_, task); },
+      .read_library =
+          [this](const std::vector<std::string>& command) {
+            return run_on_library(command, sandbox_);
+          },
+      .graded = listener.graded,
+      .failing = listener.failing,
+      .explore = listener.explore};
   if (trace != nullptr) {
     tools.observe = [trace](const std::string& run, const simgpu::Activity& activity) {
       trace->add(run, activity);

@@ -67,6 +67,7 @@ class Grading {
  private:
   void sort_by_task(std::vector<RevealedCase>& revealed) const;
 
+  Installation installation_;
   bool sandbox_;
   bool for_grades_;
   CourseSpec course_;

@@ -52,6 +52,7 @@ std::size_t name_width(const TaskSpec& task) {
   for (const CaseSpec& spec : task.cases) width = std::max(width, spec.name.size());
   for (const QuestionSpec& question : task.questions) width = std::max(width, question.id.size());
   for (const GroupSpec& group : task.groups) width = std::max(width, group.name.size());
+  for (const auto& [name, bounds] : task.tested.chosen) width = std::max(width, name.size());
   return width;
 }
 
@@ -98,6 +99,12 @@ void show_cases(std::ostream& out, const TaskSpec& task, bool prompts) {
     } else {
       row(fmt::format("case {}", ++number), spec.name, case_words(task, spec));
     }
+  }
+  for (const auto& [name, bounds] : task.tested.chosen) {
+    row("parameter", name, fmt::format("{} to {}", text_of(bounds.low), text_of(bounds.high)));
+  }
+  if (task.kind == TaskKind::tests) {
+    row("cases", "yours", fmt::format("at most {}", task.tested.most_cases));
   }
   if (task.kind == TaskKind::worklog) {
     row("by hand", "log", fmt::format("{}, read by a person", points_in_words(task.hand_points)));

@@ -11,6 +11,7 @@
 #include "grader/author/checkout.h"
 #include "grader/author/release.h"
 #include "grader/pipeline/grade.h"
+#include "grader/pipeline/implementations.h"
 #include "grader/pipeline/toolchain.h"
 #include "grader/report/text.h"
 #include "grader/spec/course_spec.h"
@@ -91,17 +92,26 @@ void tell_mentions(std::ostream& out, const std::vector<std::string>& mentions) 
   if (mentions.size() > kShown) out << fmt::format("  and {} more\n", mentions.size() - kShown);
 }
 
+int count_hidden(const Installation& installation, const PartSpec& part, const TaskSpec& task) {
+  const auto all = find_implementations(installation, part, task);
+  return static_cast<int>(std::ranges::count(all, true, &Implementation::hidden));
+}
+
 }  // namespace
 
 int make_kit(std::ostream& out, const ReleaseOptions& options, const Installation& installation) {
   if (!options.out.ends_with(".tar.gz") && !options.out.ends_with(".tgz")) {
     throw UsageError("--out names an archive: let it end with .tar.gz");
   }
-  const Release release = make_release({.root = installation.root,
-                                        .build = installation.build,
-                                        .out = options.out,
-                                        .made_of = made_of(installation),
-                                        .parts = chosen_parts(options, installation)});
+  const Release release =
+      make_release({.root = installation.root,
+                    .build = installation.build,
+                    .out = options.out,
+                    .made_of = made_of(installation),
+                    .parts = chosen_parts(options, installation),
+                    .count_hidden = [&](const PartSpec& part, const TaskSpec& task) {
+                      return count_hidden(installation, part, task);
+                    }});
   if (!release.leaks.empty()) {
     for (const Leak& leak : release.leaks) out << describe(leak) << '\n';
     out << fmt::format(

@@ -12,6 +12,7 @@
 #include "grader/contract/oracle.h"
 #include "grader/device/device.h"
 #include "grader/pipeline/build.h"
+#include "grader/pipeline/implementations.h"
 #include "grader/spec/part.h"
 #include "grader/spec/result.h"
 #include "grader/spec/revealed.h"
@@ -67,6 +68,8 @@ struct GradeTools {
   std::function<BuildOutcome(const TaskSpec&, const std::vector<SourceFile>&)> build;
   std::function<std::unique_ptr<Oracle>(const std::string& name)> oracle;
   std::function<void(const std::string&)> progress;  ///< one line of what goes on
+  /// What a student's tests of this task are run against.
+  std::function<std::vector<Implementation>(const TaskSpec&)> implementations = {};
   /// Runs a tool that reads a built submission, as simgpu::host_code has it. Empty: host code's
   /// lines stay unknown.
   std::function<std::string(const std::vector<std::string>& command)> read_library = {};

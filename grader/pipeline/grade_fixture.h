@@ -159,6 +159,7 @@ class GradeTest : public testing::Test {
         .build = [this](const TaskSpec&, const std::vector<SourceFile>&) { return build_; },
         .oracle = [this](const std::string&) { return oracle_(); },
         .progress = [](const std::string&) {},
+        .implementations = [this](const TaskSpec&) { return implementations_; },
         .explore = explore_};
     build_.library = library_;
     for (TaskSpec& task : part_.tasks) complete_groups(task);
@@ -196,6 +197,7 @@ class GradeTest : public testing::Test {
   GradeRequest request_;
   BuildOutcome build_;
   OracleMaker oracle_ = [] { return std::make_unique<ScaleOracle>(); };
+  std::vector<Implementation> implementations_;  ///< of a task of kind `tests`
   int runs_ = 0;
   int checks_ = 0;
   std::optional<CheckedCall> checked_;  ///< of a device that checks only when asked

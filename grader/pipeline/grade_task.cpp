@@ -11,6 +11,7 @@
 #include "grader/pipeline/device_work.h"
 #include "grader/pipeline/elf_symbols.h"
 #include "grader/pipeline/grade_cases.h"
+#include "grader/pipeline/grade_tests.h"
 #include "grader/pipeline/group_scores.h"
 #include "grader/pipeline/limit.h"
 #include "grader/pipeline/line_costs.h"
@@ -88,6 +89,7 @@ class TaskGrader {
     }
     if (!is_buildable() || !is_allowed()) return result_;
     if (!task_.oracle.empty()) oracle_ = scene_.tools.oracle(task_.oracle);
+    if (task_.kind == TaskKind::tests) return grade_tests(scene_, *oracle_);
     const auto cases = scene_.request.times_only
                            ? std::vector<NumberedCase>()
                            : chosen_cases(task_, scene_.request.case_number, scene_.tools.device);

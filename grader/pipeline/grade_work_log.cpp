@@ -12,6 +12,7 @@
 #include "grader/report/measures.h"
 #include "grader/report/text.h"
 #include "grader/report/work_log.h"
+#include "grader/spec/groups.h"
 #include "grader/spec/similar_name.h"
 #include "grader/spec/work_log.h"
 

@@ -34,6 +34,13 @@ struct Installation {
   std::filesystem::path adapter(const std::string& part_directory, const std::string& entry) const {
     return build / "lib" / "labs" / part_directory / (entry + ".o");
   }
+  /// What a student's tests are run against: build/lib/labs/<part directory>/tested/<task>.so, from
+  /// labs/<part>/tested/<task>.cu, and the hidden ones from tested/hidden/.
+  std::filesystem::path tested_library(const std::string& part_directory, const std::string& task,
+                                       bool hidden) const {
+    const auto folder = build / "lib" / "labs" / part_directory / "tested";
+    return (hidden ? folder / "hidden" : folder) / (task + ".so");
+  }
   /// What a calibration runs on the GPU: build/lib/grader/calibrate.so.
   std::filesystem::path calibration_library() const {
     return build / "lib" / "grader" / "calibrate.so";

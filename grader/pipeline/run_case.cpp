@@ -116,6 +116,11 @@ bool may_need_host_lines(const RunOutcome& outcome) {
 
 }  // namespace
 
+RunOutcome run_past_fault(Device& device, const RunRequest& request) {
+  RunOutcome outcome = device.run(request);
+  return outcome.end == RunOutcome::End::device_fault ? device.run(request) : outcome;
+}
+
 DiagnoseContext TaskScene::context() const {
   DiagnoseContext context = context_of(part, request, task());
   for (const NamedFile& file : built.files) context.sources[file.name] = file.submitted.text;
@@ -266,11 +271,9 @@ std::optional<Judgement> CaseRunner::judge_off_stream(const JudgedRun& run,
   return judge({run.task, run.spec, run.problem, run.oracle, outcome, run.context, run.gpu});
 }
 
-/// A fault of ours is tried once more before it becomes a verdict. What the device found and only
-/// the source can tell is settled.
+/// What the device found and only the source can tell is settled.
 RunOutcome CaseRunner::run_with_retry(const RunRequest& request) const {
-  RunOutcome outcome = scene_.tools.device.run(request);
-  if (outcome.end == RunOutcome::End::device_fault) outcome = scene_.tools.device.run(request);
+  RunOutcome outcome = run_past_fault(scene_.tools.device, request);
   const DiagnoseContext context = scene_.context();
   if (scene_.tools.read_library && may_need_host_lines(outcome)) {
     simgpu::host_code::name_host_lines(

@@ -70,6 +70,9 @@ struct CalledAgain {
   const CaseSpec* smallest = nullptr;
 };
 
+/// A run. A fault of ours is tried once more before it becomes a verdict.
+RunOutcome run_past_fault(Device& device, const RunRequest& request);
+
 /// Runs and judges the cases of one task. Where the device runs side by side, so do its cases.
 class CaseRunner {
  public:

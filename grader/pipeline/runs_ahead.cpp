@@ -3,17 +3,6 @@
 #include <utility>
 
 namespace rooflab {
-CaseRun RunSlots::use(const std::function<CaseRun()>& run) {
-  struct Slot {
-    explicit Slot(std::counting_semaphore<>& free) : free(free) { free.acquire(); }
-    ~Slot() { free.release(); }
-    Slot(const Slot&) = delete;
-    Slot& operator=(const Slot&) = delete;
-    std::counting_semaphore<>& free;
-  };
-  const Slot slot(free_);
-  return run();
-}
 
 CaseRun RunsAhead::take(std::size_t index) {
   for (std::size_t i = index; i < count_ && i <= index + ahead_; ++i) begin(i);

@@ -17,10 +17,21 @@ class RunSlots {
   explicit RunSlots(unsigned count) : count_(std::max(1U, count)), free_(count_) {}
 
   unsigned count() const { return count_; }
-  /// Calls `run` as soon as a slot is free.
-  CaseRun use(const std::function<CaseRun()>& run);
+  /// Calls `run` as soon as a slot is free. @return what it returns
+  template <typename Run>
+  auto use(const Run& run) {
+    const Slot slot(free_);
+    return run();
+  }
 
  private:
+  struct Slot {
+    explicit Slot(std::counting_semaphore<>& free) : free(free) { free.acquire(); }
+    ~Slot() { free.release(); }
+    Slot(const Slot&) = delete;
+    Slot& operator=(const Slot&) = delete;
+    std::counting_semaphore<>& free;
+  };
   unsigned count_;
   std::counting_semaphore<> free_;
 };

@@ -99,11 +99,14 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(WorkLog, kernel, versions)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AnswerResult, question, verdict, given, is_other_unit, cause)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(JournalRun, time, task, verdict, score, max_score, hints, codes)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Journal, runs)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TestsTable::Group, name, title, marks, question)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TestsTable::Case, name, sizes, marks, hidden)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TestsTable, groups, cases, hidden, hidden_caught)
 // What differs from the last run is no part of the evidence: it is about two results.
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TaskResult, id, title, bonus, verdict, score, max_score, groups,
                                    cases, timings, artifacts, diagnostics, answers, for_people,
                                    counters, graded_later, hidden_cases, summary, printed, hints,
-                                   work_log)
+                                   work_log, tests)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Ladder, id, title, steps)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(GradeResult, part, title, device, device_name, time_kind, peaks,
                                    seed, submission, sandbox, tasks, ladders, course, checkout,
@@ -159,6 +162,8 @@ GradeResult example_result() {
   task.hints.groups.resize(1);
   task.answers.resize(1);
   task.work_log.emplace().versions.resize(1);
+  task.tests.emplace().groups.resize(1);
+  task.tests->cases.resize(1);
   GradeResult result;
   result.tasks = {task};
   result.ladders.resize(1);
@@ -219,6 +224,7 @@ GradeResult from_evidence(const std::string& text) {
     for (nlohmann::json& task : result.at("tasks")) {
       set_default(task, "work_log", nullptr);
       set_default(task, "answers", nlohmann::json::array());
+      set_default(task, "tests", nullptr);
       for (nlohmann::json& timing : task.at("timings")) {
         set_default(timing, "costs", nullptr);
         set_default(timing, "modelled", nullptr);

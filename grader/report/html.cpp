@@ -10,6 +10,7 @@
 #include "grader/report/limit_gain.h"
 #include "grader/report/since_last_run.h"
 #include "grader/report/source_page.h"
+#include "grader/report/tests_table.h"
 #include "grader/report/text.h"
 #include "grader/report/work_log.h"
 #include "simgpu/limiter.h"
@@ -444,6 +445,7 @@ std::string task_html(const TaskResult& task, const HtmlPlace& place) {
   if (!cases.empty()) html += "<p class=\"cases\">" + cases + "</p>\n";
   html += progress_html(task);
   if (task.work_log) html += work_log_html(*task.work_log);
+  if (task.tests) html += tests_table_html(*task.tests);
   for (const Diagnostic& story : task.diagnostics) html += story_html(story);
   const int details_level = place.heading_level + 2;
   html += timings_html(task.timings, details_level) + measured_html(task.timings) +

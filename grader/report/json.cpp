@@ -192,6 +192,26 @@ Json work_log_json(const WorkLog& log) {
   return {{"kernel", sanitize(log.kernel)}, {"versions", std::move(versions)}};
 }
 
+Json tests_json(const TestsTable& table) {
+  Json groups = Json::array();
+  for (const TestsTable::Group& group : table.groups) {
+    Json json{{"name", group.name}, {"title", group.title}, {"marks", group.marks}};
+    if (!group.question.empty()) json["question"] = group.question;
+    groups.push_back(std::move(json));
+  }
+  Json cases = Json::array();
+  for (const TestsTable::Case& one : table.cases) {
+    cases.push_back({{"name", sanitize(one.name)},
+                     {"parameters", one.sizes},
+                     {"marks", lines_json(one.marks)},
+                     {"hidden", one.hidden}});
+  }
+  return {{"groups", std::move(groups)},
+          {"cases", std::move(cases)},
+          {"hidden", table.hidden},
+          {"hidden_caught", table.hidden_caught}};
+}
+
 Json task_json(const TaskResult& task) {
   Json groups = Json::array();
   for (const GroupResult& group : task.groups) groups.push_back(group_json(group));
@@ -228,6 +248,7 @@ Json task_json(const TaskResult& task) {
     }
   }
   if (task.work_log) json["work_log"] = work_log_json(*task.work_log);
+  if (task.tests) json["tests"] = tests_json(*task.tests);
   if (task.since_last_run) json["since_last_run"] = since_json(*task.since_last_run);
   return json;
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "grader/report/since_last_run.h"
+#include "grader/report/tests_table.h"
 #include "grader/report/text.h"
 #include "grader/report/work_log.h"
 
@@ -230,6 +231,12 @@ void print_work_log(std::ostream& out, const WorkLog& log, const Painter& paint)
   }
 }
 
+void print_tests(std::ostream& out, const TestsTable& table) {
+  out << '\n';
+  for (const std::string& line : tests_table_lines(table, kDetailWidth))
+    out << "  " << line << '\n';
+}
+
 void print_task(std::ostream& out, const TaskResult& task, std::size_t width,
                 const TerminalStyle& style) {
   const Painter paint(style.colour);
@@ -257,6 +264,7 @@ void print_task(std::ostream& out, const TaskResult& task, std::size_t width,
   if (const std::string hints = format_hints(task); !hints.empty()) below(hints);
   if (style.all_timings) print_case_memory(out, task, before.size());
   if (style.all_timings && task.work_log) print_work_log(out, *task.work_log, paint);
+  if (style.all_timings && task.tests) print_tests(out, *task.tests);
 }
 
 /// One of a story's commands; empty where it has none of that name.

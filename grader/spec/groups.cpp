@@ -89,6 +89,7 @@ void read_groups(TableReader& reader, TaskSpec& task) {
     own.name(fmt::format("group \"{}\"", group.name));
     group.title = own.text_or("title", "");
     group.points = own.number("points");
+    group.question = own.text_or("question", "");
     own.finish();
     if (!std::regex_match(group.name, identifier)) {
       throw own.error("name", fmt::format("`name` \"{}\" is no identifier", group.name),
@@ -130,7 +131,8 @@ void check_groups(const TableReader& reader, const TaskSpec& task) {
         fmt::format("task {} is worth {} points, its groups {}", task.id, task.points, points),
         "make them equal");
   }
-  if (is_text(task)) return;  // its groups are questions, or what a log must have
+  // Groups of a text are questions, or what a log must have; cases of tests are the student's.
+  if (is_text(task) || task.kind == TaskKind::tests) return;
   for (const GroupSpec& group : task.groups) {
     const bool has_case = std::ranges::any_of(task.cases, [&](const CaseSpec& spec) {
       return spec.group == group.name && !spec.hidden && spec.peak.empty() && spec.vast_gb == 0;

@@ -13,6 +13,7 @@
 #include "grader/spec/group_hints.h"
 #include "grader/spec/groups.h"
 #include "grader/spec/read_draws.h"
+#include "grader/spec/tested.h"
 #include "grader/spec/toml_reader.h"
 #include "grader/spec/work_log.h"
 
@@ -22,7 +23,8 @@ namespace {
 const std::map<std::string, TaskKind> kTaskKinds = {{"kernel", TaskKind::kernel},
                                                     {"values", TaskKind::values},
                                                     {"answers", TaskKind::answers},
-                                                    {"worklog", TaskKind::worklog}};
+                                                    {"worklog", TaskKind::worklog},
+                                                    {"tests", TaskKind::tests}};
 const std::map<std::string, QuestionKind> kQuestionKinds = {{"number", QuestionKind::number},
                                                             {"choice", QuestionKind::choice},
                                                             {"text", QuestionKind::text}};
@@ -276,9 +278,14 @@ void check_task(const TableReader& reader, const TaskSpec& task) {
                        "only a work log has points that are given by hand for all of it",
                        "remove it, or give them to a question of kind text");
   }
+  if (task.tested.most_cases > 0 && task.kind != TaskKind::tests) {
+    throw reader.error("tested", fmt::format("task {} has cases of its own", task.id),
+                       "remove [task.tested], or make its kind \"tests\"");
+  }
   if (task.kind == TaskKind::answers) return check_questions(reader, task);
   if (task.kind == TaskKind::worklog) return check_work_log(reader, task);
   require_identifier(reader, "entry", task.entry);
+  if (task.kind == TaskKind::tests) return check_tested(reader, task);
   if (task.cases.empty()) {
     throw reader.error("case", fmt::format("task {} has no cases", task.id), "add [[task.case]]");
   }
@@ -383,6 +390,7 @@ TaskSpec read_task(const toml::table& table, const std::filesystem::path& file) 
   reader.each("ratio",
               [&](const toml::table& inner) { task.ratios.push_back(read_ratio(inner, file)); });
   reader.maybe("axes", [&](const toml::table& inner) { task.axes = read_axes(inner, file); });
+  reader.maybe("tested", [&](const toml::table& inner) { task.tested = read_tested(inner, file); });
   reader.each("speed", [&](const toml::table& inner) {
     SpeedSpec speed = read_speed(inner, file, task);
     if (std::ranges::find(task.speeds, speed.name, &SpeedSpec::name) != task.speeds.end()) {
@@ -480,7 +488,7 @@ void add_hidden_cases(PartSpec& part, const std::filesystem::path& file) {
     const std::string id = case_reader.text("task");
     CaseSpec spec = read_case(case_reader);
     const auto task = std::ranges::find(part.tasks, id, &TaskSpec::id);
-    if (task == part.tasks.end() || is_text(*task)) {
+    if (task == part.tasks.end() || is_text(*task) || task->kind == TaskKind::tests) {
       throw case_reader.error("task", fmt::format("no task \"{}\" of this part has cases", id),
                               "name one of part.toml");
     }

@@ -34,6 +34,8 @@ struct GroupSpec {
   std::string title;  ///< what its cases have in common; may be empty
   double points = 0;
   std::vector<std::string> hints = {};  ///< of its own, three or none: as those of a task
+  /// Of mistakes that a student's tests should catch: what to ask whoever lets one pass.
+  std::string question = {};
 };
 
 struct CaseSpec {
@@ -94,6 +96,8 @@ enum class TaskKind : std::uint8_t {
   values,   ///< named results of host functions
   answers,  ///< answers.toml, no code
   worklog,  ///< worklog.toml, about the versions of another task's kernel: no code of its own
+  tests,    ///< cases of the student's own, by which right implementations and wrong ones are told
+            ///< apart
 };
 
 enum class QuestionKind : std::uint8_t { number, choice, text };
@@ -108,6 +112,20 @@ struct QuestionSpec {
   bool bonus = false;                ///< of `text`: its points are beside the part's maximum, too
   std::vector<Draw> draws = {};      ///< numbers that differ from student to student
   std::string pattern = {};          ///< where it draws, the prompt with "{n}" for the number n
+};
+
+/// What a parameter of a student's case may be, both ends included. Both have one type, integer or
+/// real.
+struct Bounds {
+  Value low;
+  Value high;
+};
+
+/// What a case of a student's tests may be (`tests` tasks).
+struct TestedSpec {
+  int most_cases = 0;
+  Values fixed;                          ///< parameters of every case
+  std::map<std::string, Bounds> chosen;  ///< those that a case gives
 };
 
 struct TaskSpec {
@@ -138,6 +156,7 @@ struct TaskSpec {
   /// By tensor: names of its axes, outermost first, for messages: "token", "channel".
   std::map<std::string, std::vector<std::string>> axes = {};
   std::vector<QuestionSpec> questions;  ///< `answers` tasks
+  TestedSpec tested = {};               ///< `tests` tasks
   double hand_points = 0;  ///< `worklog` tasks: given by hand, not part of the task's maximum
   std::vector<SpeedSpec> speeds;  ///< timed cases, in the order of every report
   double time_limit_s = 60;       ///< per case

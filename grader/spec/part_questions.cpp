@@ -11,7 +11,8 @@ namespace rooflab {
 std::string hidden_counts_of(const PartSpec& part) {
   std::string text = "# How many hidden cases the class's grading has for each task.\n";
   for (const TaskSpec& task : part.tasks) {
-    const auto count = std::ranges::count(task.cases, true, &CaseSpec::hidden);
+    const auto count =
+        std::ranges::count(task.cases, true, &CaseSpec::hidden) + task.hidden_elsewhere;
     if (count > 0) text += fmt::format("{} = {}\n", task.id, count);
   }
   return text;

@@ -342,7 +342,7 @@ TEST_F(PartTest, EveryMistakeIsNamedWithFileLineAndRemedy) {
           "points, "
           "question, "
           "ratio, speed, starter_finds, stream, "
-          "time_limit_s, title, uses, withheld");
+          "tested, time_limit_s, title, uses, withheld");
   EXPECT_EQ(error_after("points = 15", "points = \"15\""),
             file + ":11: task \"scale\": `points` is a string; write a number");
   EXPECT_EQ(error_after("points = 15", "starter_finds = \"RL2001\""),
@@ -354,8 +354,9 @@ TEST_F(PartTest, EveryMistakeIsNamedWithFileLineAndRemedy) {
             file + ":4: task \"scale\": `title` is missing; add it");
   EXPECT_EQ(error_after("id = \"count\"", "id = \"scale\""),
             file + ":29: two tasks have the id \"scale\"; rename one");
-  EXPECT_EQ(error_after("kind = \"values\"", "kind = \"value\""),
-            file + ":32: unknown kind \"value\"; use one of answers, kernel, values, worklog");
+  EXPECT_EQ(
+      error_after("kind = \"values\"", "kind = \"value\""),
+      file + ":32: unknown kind \"value\"; use one of answers, kernel, tests, values, worklog");
   EXPECT_EQ(error_after("file = \"scale.cu\"", "file = \"../scale.cu\""),
             file +
                 ":8: `file` \"../scale.cu\" is no plain file name; name a file in the part's own "

@@ -85,7 +85,8 @@ struct CaseResult {
   std::optional<std::uint64_t> peak_memory = {};
 };
 
-/// What a group of cases came to: all of its points, or none.
+/// What a group of cases came to: all of its points, or none; of a group of wrong implementations
+/// the share that tests catch.
 struct GroupResult {
   std::string name;   ///< "edges"
   std::string title;  ///< "sizes that are no multiple of the tile"; may be empty
@@ -257,6 +258,27 @@ struct Journal {
   std::vector<JournalRun> runs;
 };
 
+/// What the cases of a student's tests refuse. A mark for each implementation of a group that is
+/// not hidden, in their order: 'x' where it is refused, '.' where it passes.
+struct TestsTable {
+  struct Group {
+    std::string name;           ///< "edges"; kRightGroup of those that are right
+    std::string title;          ///< may be empty
+    std::string marks;          ///< of all cases; of a mistake by those that fail no right one
+    std::string question = {};  ///< where some of its mistakes pass
+  };
+  struct Case {
+    std::string name;                     ///< untrusted
+    std::string sizes;                    ///< "k = 33, m = 17, n = 5"
+    std::vector<std::string> marks = {};  ///< by group
+    int hidden = 0;                       ///< hidden mistakes that it refuses
+  };
+  std::vector<Group> groups;
+  std::vector<Case> cases;
+  int hidden = 0;  ///< hidden mistakes that there are
+  int hidden_caught = 0;
+};
+
 struct TaskResult {
   std::string id;
   std::string title;
@@ -283,6 +305,7 @@ struct TaskResult {
   std::string printed;  ///< what the student's code printed, capped; untrusted
   HintUse hints;
   std::optional<WorkLog> work_log;  ///< of a task of that kind, where there is one
+  std::optional<TestsTable> tests;  ///< of a task of that kind, where its cases could be run
   /// Only where something changed since a run that is known; a batch knows none.
   std::optional<SinceLastRun> since_last_run;
 };

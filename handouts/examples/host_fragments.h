@@ -13,6 +13,7 @@
 #include "counters.h"
 #include "estimator.h"
 #include "fuser.h"
+#include "gemm_tests.h"
 #include "kv_cache.h"
 #include "profile.h"
 #include "study.h"
@@ -301,6 +302,23 @@ struct Calls {
 struct Unsolved {
   void rl0601() {
 #include "RL0601.inc"
+  }
+};
+
+struct Tests {
+  GemmCase test;
+  GemmCase case_of(const char* name, int m, int n, int k);
+
+  std::vector<GemmCase> rl0616() {
+#include "RL0616.inc"
+  }
+
+  void rl0617() {
+#include "RL0617.inc"
+  }
+
+  void rl0618() {
+#include "RL0618.inc"
   }
 };
 

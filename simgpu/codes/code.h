@@ -62,7 +62,7 @@ class Code {
   /// All others that there are; the table has a row for each.
   static constexpr std::array kRanges{
       Range{101, 101}, Range{201, 211}, Range{301, 321}, Range{325, 325}, Range{401, 499},
-      Range{501, 544}, Range{550, 556}, Range{590, 599}, Range{601, 615}, Range{901, 902}};
+      Range{501, 544}, Range{550, 556}, Range{590, 599}, Range{601, 618}, Range{901, 902}};
   friend struct CodeTable;
 
   static constexpr std::uint16_t kNone = 0;

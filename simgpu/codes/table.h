@@ -414,6 +414,9 @@ inline constexpr std::array kCodeRows{
     CodeRow{.number = 613, .meaning = "a line of answers.toml that cannot be read"},
     CodeRow{.number = 614, .meaning = "the data goes over the host"},
     CodeRow{.number = 615, .meaning = "more calls of the CUDA runtime than are recorded"},
+    CodeRow{.number = 616, .meaning = "wrong implementations that no case of yours catches"},
+    CodeRow{.number = 617, .meaning = "a case that refuses a right implementation"},
+    CodeRow{.number = 618, .meaning = "cases that cannot be run"},
     CodeRow{.number = 901, .meaning = "fault of the grader"},
     CodeRow{.number = 902, .meaning = "a time too noisy to score"},
 };

@@ -1,0 +1,51 @@
+#include "gemm_tests.h"
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+namespace {
+
+class Maker {
+ public:
+  GemmCase make(int m, int n, int k) {
+    GemmCase test;
+    test.name = std::to_string(m) + " x " + std::to_string(n) + " x " + std::to_string(k);
+    test.m = m, test.n = n, test.k = k;
+    test.A = draw(m * k);
+    test.B = draw(k * n);
+    double largest = 0;
+    for (int i = 0; i < m * n; ++i) {
+      double sum = 0, terms = 0;
+      for (int j = 0; j < k; ++j) {
+        const double product = double{test.A[i / n * k + j]} * test.B[j * n + i % n];
+        sum += product;
+        terms += std::abs(product);
+      }
+      test.C.push_back(static_cast<float>(sum));
+      largest = std::max(largest, terms);
+    }
+    test.tolerance = 16 * std::ldexp(1.0, -24) * largest;
+    return test;
+  }
+
+ private:
+  std::vector<float> draw(int count) {
+    std::uniform_real_distribution<float> in(-1, 1);
+    std::vector<float> values(count);
+    for (float& value : values) value = random_() % 5 == 0 ? 0.0F : in(random_);
+    return values;
+  }
+  std::mt19937 random_{2024};
+};
+
+}  // namespace
+
+std::vector<GemmCase> gemm_tests() {
+  Maker maker;
+  const int sizes[][3] = {{64, 64, 64}, {65, 63, 31}, {1, 77, 90},  {90, 1, 17},
+                          {8, 9, 1},    {3, 2, 400},  {33, 12, 257}};
+  std::vector<GemmCase> cases;
+  for (const auto& [m, n, k] : sizes) cases.push_back(maker.make(m, n, k));
+  return cases;
+}

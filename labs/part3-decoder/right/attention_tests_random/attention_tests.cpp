@@ -1,0 +1,110 @@
+#include "attention_tests.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <random>
+
+namespace {
+
+std::vector<float> numbers(std::size_t count, double factor) {
+  static std::mt19937 random(7);
+  std::normal_distribution<float> normal(0, static_cast<float>(factor));
+  std::vector<float> values(count);
+  for (float& value : values) value = normal(random);
+  return values;
+}
+
+// The row of out of one query.
+void attend(AttentionCase& test, int b, int query, int head) {
+  const int position = test.key_length - test.query_length + query;
+  const int first = test.window > 0 ? std::max(0, position - test.window + 1) : 0;
+  const int key_head = head / (test.query_heads / test.key_value_heads);
+  const int dim = test.head_dim;
+  const std::size_t row =
+      static_cast<std::size_t>((b * test.query_length + query) * test.query_heads + head) * dim;
+  const auto slot = [&](int j) {
+    return static_cast<std::size_t>((b * test.key_value_heads + key_head) * test.capacity +
+                                    j % test.capacity) *
+           dim;
+  };
+  std::vector<double> scores;
+  for (int j = first; j <= position; ++j) {
+    double dot = 0;
+    for (int d = 0; d < dim; ++d) dot += double{test.q[row + d]} * test.keys[slot(j) + d];
+    scores.push_back(test.scale * dot);
+  }
+  const double largest = *std::max_element(scores.begin(), scores.end());
+  double sum = 0;
+  for (double& score : scores) sum += score = std::exp(score - largest);
+  for (int d = 0; d < dim; ++d) {
+    double out = 0;
+    for (int j = first; j <= position; ++j) out += scores[j - first] * test.values[slot(j) + d];
+    test.out[row + d] = static_cast<float>(out / sum);
+  }
+}
+
+// Fills in the arrays of a shape. Scores grow with `factor`.
+AttentionCase filled(AttentionCase test, double factor) {
+  const std::size_t queries =
+      static_cast<std::size_t>(test.batch) * test.query_length * test.query_heads * test.head_dim;
+  const std::size_t slots =
+      static_cast<std::size_t>(test.batch) * test.key_value_heads * test.capacity * test.head_dim;
+  test.q = numbers(queries, factor);
+  test.keys = numbers(slots, 1);
+  test.values = numbers(slots, 1);
+  test.tolerance = 1e-4;
+  test.out.resize(queries);
+  for (int b = 0; b < test.batch; ++b) {
+    for (int query = 0; query < test.query_length; ++query) {
+      for (int head = 0; head < test.query_heads; ++head) attend(test, b, query, head);
+    }
+  }
+  return test;
+}
+
+// Every score of this case is `score`: q and the keys are constant, and out is a mean.
+AttentionCase equal_scores(const char* name, float score) {
+  AttentionCase test{.name = name, .key_length = 5, .head_dim = 4, .capacity = 5};
+  test.q.assign(4, score / 4);
+  test.keys.assign(20, 1);
+  for (int i = 0; i < 20; ++i) test.values.push_back(static_cast<float>(i));
+  test.out = {8, 9, 10, 11};
+  return test;
+}
+
+}  // namespace
+
+std::vector<AttentionCase> attention_tests() {
+  return {
+      equal_scores("scores beyond the largest exponential", 200),
+      equal_scores("scores whose exponentials are all 0", -200),
+      filled({.name = "the newest tokens of a text",
+              .query_length = 6,
+              .key_length = 11,
+              .capacity = 11,
+              .scale = 0.5F},
+             2),
+      filled({.name = "a window in a ring",
+              .query_length = 3,
+              .key_length = 29,
+              .capacity = 9,
+              .window = 7,
+              .scale = 0.5F},
+             2),
+      filled({.name = "heads that share keys",
+              .batch = 2,
+              .query_length = 2,
+              .key_length = 9,
+              .query_heads = 6,
+              .key_value_heads = 2,
+              .capacity = 10},
+             1),
+      filled({.name = "a head_dim that no vector divides",
+              .key_length = 17,
+              .head_dim = 13,
+              .capacity = 20,
+              .window = 17},
+             1),
+  };
+}

@@ -1,0 +1,110 @@
+#include "flash_tests.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+
+#include "toolkit/todo.h"
+
+// BEGIN SOLUTION
+// STARTER: // Your helpers go here: one function that makes a case from its shape saves you the rest.
+namespace {
+
+// Numbers from -1 to 1 without a pattern that heads, keys or elements share.
+std::vector<float> numbers(int count, int first) {
+  std::vector<float> values;
+  for (int i = first; i < first + count; ++i) {
+    values.push_back(static_cast<float>(std::sin(0.7 * (i * i % 1013))));
+  }
+  return values;
+}
+
+bool sees(const FlashCase& test, int query, int key) {
+  const int newest = query + test.key_length - test.query_length;
+  if (!test.causal) return true;
+  return key <= newest && (test.window == 0 || key > newest - test.window);
+}
+
+// One row of out and its log_sum_exp, without tiles.
+void attend(FlashCase& test, int b, int head, int query) {
+  const int dim = test.head_dim;
+  const int row = (b * test.query_heads + head) * test.query_length + query;
+  const int key_head = head / (test.query_heads / test.key_value_heads);
+  const int keys = (b * test.key_value_heads + key_head) * test.key_length;
+  double largest = -std::numeric_limits<double>::infinity();
+  std::vector<double> scores(test.key_length, largest);
+  for (int key = 0; key < test.key_length; ++key) {
+    if (!sees(test, query, key)) continue;
+    double dot = 0;
+    for (int d = 0; d < dim; ++d)
+      dot += double{test.q[row * dim + d]} * test.k[(keys + key) * dim + d];
+    scores[key] = test.scale * dot;
+    largest = std::max(largest, scores[key]);
+  }
+  double sum = 0;
+  std::vector<double> out(dim);
+  for (int key = 0; key < test.key_length; ++key) {
+    if (std::isinf(scores[key])) continue;
+    const double weight = std::exp(scores[key] - largest);
+    sum += weight;
+    for (int d = 0; d < dim; ++d) out[d] += weight * test.v[(keys + key) * dim + d];
+  }
+  for (const double one : out) test.out.push_back(static_cast<float>(sum == 0 ? 0 : one / sum));
+  test.log_sum_exp.push_back(static_cast<float>(largest + std::log(sum)));
+}
+
+// Fills in the arrays of a shape. Element 0 of q is `base` and that of key j is j * `growth` above
+// one that all share, so that scores grow with the key.
+FlashCase filled(FlashCase test, float base, float growth) {
+  test.q = numbers(test.batch * test.query_heads * test.query_length * test.head_dim, 5);
+  test.k = numbers(test.batch * test.key_value_heads * test.key_length * test.head_dim, 11);
+  test.v = numbers(test.batch * test.key_value_heads * test.key_length * test.head_dim, 23);
+  for (std::size_t i = 0; i < test.q.size(); i += test.head_dim) test.q[i] = base;
+  for (std::size_t i = 0; i < test.k.size(); i += test.head_dim) {
+    test.k[i] = 1 + growth * static_cast<float>(i / test.head_dim % test.key_length);
+  }
+  for (int b = 0; b < test.batch; ++b) {
+    for (int head = 0; head < test.query_heads; ++head) {
+      for (int query = 0; query < test.query_length; ++query) attend(test, b, head, query);
+    }
+  }
+  return test;
+}
+
+}  // namespace
+// END SOLUTION
+
+std::vector<FlashCase> flash_tests() {
+  // BEGIN SOLUTION
+  // STARTER: rooflab::todo("write a first case: one query of zeros sees two keys, and out is a mean");
+  return {
+      filled({.name = "each tile brings a larger score",
+              .query_length = 3,
+              .key_length = 77,
+              .scale = 0.5F},
+             1, 0.05F),
+      filled({.name = "scores beyond the largest exponential", .key_length = 40, .tolerance = 1e-3},
+             200, 0),
+      filled({.name = "scores whose exponentials are all 0", .key_length = 40, .tolerance = 1e-3},
+             -200, 0),
+      filled({.name = "the newest tokens of a text",
+              .query_length = 9,
+              .key_length = 21,
+              .causal = true,
+              .scale = 2},
+             0.25F, 0),
+      filled({.name = "a window", .query_length = 7, .key_length = 21, .causal = true, .window = 5},
+             0.25F, 0),
+      filled({.name = "more queries than keys", .query_length = 8, .key_length = 5, .causal = true},
+             0.25F, 0),
+      filled({.name = "heads that share keys",
+              .batch = 2,
+              .query_heads = 6,
+              .key_value_heads = 2,
+              .query_length = 2,
+              .key_length = 9},
+             0.25F, 0),
+  };
+  // END SOLUTION
+}

@@ -87,7 +87,7 @@ function(rooflab_guest_object source object)
     else()
       rooflab_native_code(${arg_ARCHITECTURE} code PTX)
     endif()
-    set(command ${ROOFLAB_NVCC} -Xcompiler -fPIC,-Wall,${paths} -cudart shared
+    set(command ${ROOFLAB_NVCC_COMMAND} -Xcompiler -fPIC,-Wall,${paths} -cudart shared
         ${code})
     # The same object in every folder: nvcc names what is internal by its process, which a seed replaces, and by a hash of
     # the file's whole path, which nothing turns off.

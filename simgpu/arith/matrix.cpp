@@ -1,9 +1,5 @@
 #include "simgpu/arith/matrix.h"
 
-#if defined(__FMA__) && defined(__F16C__)
-#include <immintrin.h>
-#endif
-
 #include <array>
 #include <bit>
 #include <cstring>
@@ -37,19 +33,14 @@ void store(T* to, Vector<T> value) {
   std::memcpy(to, &value, sizeof(value));
 }
 
-/// x * y + sum, each element rounded once.
+/// x * y + sum, each element rounded once: compilers make vector instructions of it.
 template <class T>
 Vector<T> fused(Vector<T> x, Vector<T> y, Vector<T> sum) {
-#ifdef __FMA__
-  if constexpr (sizeof(T) == 4) return _mm256_fmadd_ps(x, y, sum);
-  if constexpr (sizeof(T) == 8) return _mm256_fmadd_pd(x, y, sum);
-#else
   for (std::size_t i = 0; i < kLanes<T>; ++i) {
     if constexpr (sizeof(T) == 4) sum[i] = __builtin_fmaf(x[i], y[i], sum[i]);
     if constexpr (sizeof(T) == 8) sum[i] = __builtin_fma(x[i], y[i], sum[i]);
   }
   return sum;
-#endif
 }
 
 /// The same number in every element; subtracting zero keeps the sign of a zero.
@@ -183,15 +174,9 @@ void bit_tile_product(const TileShape& shape, std::span<const std::uint32_t> a,
 
 void widen_f16_8x8(const std::byte* from, float* to, std::size_t stride) {
   for (std::size_t row = 0; row < 8; ++row) {
-#ifdef __F16C__
-    __m128i halves;
-    std::memcpy(&halves, from + 16 * row, sizeof(halves));
-    _mm256_storeu_ps(to + row * stride, _mm256_cvtph_ps(halves));
-#else
     std::array<std::uint16_t, 8> halves;
     std::memcpy(halves.data(), from + 16 * row, sizeof(halves));
     for (std::size_t i = 0; i < 8; ++i) to[row * stride + i] = f16_to_f32(halves[i]);
-#endif
   }
 }
 

@@ -16,6 +16,9 @@ set(ROOFLAB_NVCC_COMMAND ${ROOFLAB_NVCC})
 if(CMAKE_CROSSCOMPILING)
   list(APPEND ROOFLAB_NVCC_COMMAND -ccbin ${CMAKE_CXX_COMPILER})
 endif()
+if(ROOFLAB_ARM64)
+  list(APPEND ROOFLAB_NVCC_COMMAND -Xcompiler -fsigned-char -Xcudafe --signed_chars)  # as Toolchain::command()
+endif()
 
 # CUPTI's headers, which some toolkits keep apart and others leave out.
 find_path(ROOFLAB_CUPTI_INCLUDE cupti_activity.h NO_DEFAULT_PATH

@@ -143,7 +143,7 @@ std::uint64_t resident_bytes() {
   std::uint64_t pages = 0;
   std::ifstream statm("/proc/self/statm");
   statm >> pages >> pages;
-  return pages * 4096;
+  return pages * page_bytes();
 }
 
 TEST(DeviceMemoryTest, AllocationsThatAreMadeAndFreedInALoopTakeNoMemoryOfTheMachine) {

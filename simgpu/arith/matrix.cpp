@@ -122,6 +122,15 @@ void multiply(const TileShape& shape, std::span<const T> a, std::span<const T> b
   }
 }
 
+/// As f16_to_f32, but a NaN keeps its payload: the product makes it canonical, and a row takes half
+/// the instructions.
+float widened_f16(std::int16_t h) {
+  const std::uint32_t bits = static_cast<std::uint32_t>(std::int32_t{h}) << 13;
+  const float number = float_of(bits & 0x8fffe000u) * 0x1p112f;
+  const std::uint32_t special = (bits & 0x0f800000u) == 0x0f800000u ? 0x7f800000u : 0u;
+  return float_of(bits_of(number) | special);
+}
+
 }  // namespace
 
 void tile_product(const TileShape& shape, std::span<const float> a, std::span<const float> b,
@@ -172,19 +181,6 @@ void bit_tile_product(const TileShape& shape, std::span<const std::uint32_t> a,
     }
   }
 }
-
-namespace {
-
-/// As f16_to_f32, but a NaN keeps its payload: the product makes it canonical, and a row takes half
-/// the instructions.
-float widened_f16(std::int16_t h) {
-  const std::uint32_t bits = static_cast<std::uint32_t>(std::int32_t{h}) << 13;
-  const float number = float_of(bits & 0x8fffe000u) * 0x1p112f;
-  const std::uint32_t special = (bits & 0x0f800000u) == 0x0f800000u ? 0x7f800000u : 0u;
-  return float_of(bits_of(number) | special);
-}
-
-}  // namespace
 
 void widen_f16_8x8(const std::byte* from, float* to, std::size_t stride) {
   for (std::size_t row = 0; row < 8; ++row) {

@@ -11,6 +11,15 @@ endif()
 cmake_path(GET ROOFLAB_NVCC PARENT_PATH ROOFLAB_CUDA_ROOT)
 cmake_path(GET ROOFLAB_CUDA_ROOT PARENT_PATH ROOFLAB_CUDA_ROOT)
 
+# How the build calls nvcc: host code for another architecture is compiled by its own compiler.
+set(ROOFLAB_NVCC_COMMAND ${ROOFLAB_NVCC})
+if(CMAKE_CROSSCOMPILING)
+  list(APPEND ROOFLAB_NVCC_COMMAND -ccbin ${CMAKE_CXX_COMPILER})
+endif()
+if(ROOFLAB_ARM64)
+  list(APPEND ROOFLAB_NVCC_COMMAND -Xcompiler -fsigned-char -Xcudafe --signed_chars)  # as Toolchain::command()
+endif()
+
 # CUPTI's headers, which some toolkits keep apart and others leave out.
 find_path(ROOFLAB_CUPTI_INCLUDE cupti_activity.h NO_DEFAULT_PATH
   HINTS ${ROOFLAB_CUDA_ROOT}/include ${ROOFLAB_CUDA_ROOT}/extras/CUPTI/include
@@ -69,7 +78,7 @@ function(rooflab_cuda_program name)
   set(program ${PROJECT_BINARY_DIR}/cuda/${name})
   add_custom_command(OUTPUT ${program}
     COMMAND ${CMAKE_COMMAND} -E make_directory ${PROJECT_BINARY_DIR}/cuda
-    COMMAND ${ROOFLAB_NVCC} -std=c++20 -O2 -lineinfo -cudart none
+    COMMAND ${ROOFLAB_NVCC_COMMAND} -std=c++20 -O2 -lineinfo -cudart none
             ${code_flags} ${arg_OPTIONS}
             -I${PROJECT_SOURCE_DIR}/simgpu/cublas/include -I${ROOFLAB_CUPTI_INCLUDE} ${arg_INCLUDES}
             ${arg_SOURCES} ${arg_ARCHIVES} -o ${program}

@@ -97,8 +97,13 @@ endif()
 
 rooflab_pkg_config(openblas openblas)
 if(NOT openblas_FOUND)
+  if(ROOFLAB_ARM64)
+    set(openblas_target ARMV8)
+  else()
+    set(openblas_target HASWELL)
+  endif()
   rooflab_fetch(openblas https://github.com/OpenMathLib/OpenBLAS.git
-                5ef8b1964658f9cb6a6324a06f6a1a022609b0c5 TARGET=HASWELL
+                5ef8b1964658f9cb6a6324a06f6a1a022609b0c5 TARGET=${openblas_target}
                 NOFORTRAN=ON BUILD_WITHOUT_LAPACK=ON BUILD_TESTING=OFF USE_THREAD=OFF
                 BUILD_SINGLE=ON BUILD_DOUBLE=ON)  # 0.3.28; no complex numbers, which are two thirds of its files
   add_library(rooflab_openblas INTERFACE)

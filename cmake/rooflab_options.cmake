@@ -22,5 +22,12 @@ option(ROOFLAB_FUZZ "Build libFuzzer programs for the readers of untrusted input
 option(ROOFLAB_CLUSTERS "Grade classes on Slurm and Kubernetes too (grader batch --executor)" ON)
 option(ROOFLAB_REVIEW "Review a graded class in a browser (grader review), where cpp-httplib is installed" ON)
 option(ROOFLAB_FETCH "Download pinned dependencies that find_package does not find" ON)
-set(SIMGPU_MARCH "x86-64-v3" CACHE STRING
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64)$")
+  set(ROOFLAB_ARM64 ON)
+  set(engine_march armv8-a)  # which has fused multiply-adds and vectors
+else()
+  set(ROOFLAB_ARM64 OFF)
+  set(engine_march x86-64-v3)
+endif()
+set(SIMGPU_MARCH ${engine_march} CACHE STRING
     "Instruction set the simulated GPU's engine is compiled for (-march); simgpu checks it at start")

@@ -5,6 +5,10 @@ function(rooflab_compile_options target)
   # The engine's inline functions are right only without contraction; the other two let its loops over lanes vectorise. The same
   # for all, so that tests of any library can share what is precompiled.
   target_compile_options(${target} PRIVATE -ffp-contract=off -fno-math-errno -fno-trapping-math)
+  if(ROOFLAB_ARM64)
+    # As on x86-64: a plain char has no sign there otherwise, and what is computed from text would differ.
+    target_compile_options(${target} PRIVATE -fsigned-char)
+  endif()
   target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR})
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     # The compiler looks for memory that it can use again from 0.5 GB on, not from 0.1 GB: a tenth of its time.

@@ -108,7 +108,7 @@ function(rooflab_guest_object source object)
     else()
       rooflab_native_code(${arg_ARCHITECTURE} code PTX)
     endif()
-    set(command ${ROOFLAB_NVCC} -Xcompiler -fPIC,-Wall,${paths} -cudart shared
+    set(command ${ROOFLAB_NVCC_COMMAND} -Xcompiler -fPIC,-Wall,${paths} -cudart shared
         ${code})
     # The same object in every folder: nvcc names what is internal by its process, which a seed replaces, and by a hash of
     # the file's whole path, which nothing turns off.
@@ -122,7 +122,11 @@ function(rooflab_guest_object source object)
   else()
     # A library of headers: found in /usr/include, it may not come before the compiler's own.
     set(json $<TARGET_PROPERTY:nlohmann_json::nlohmann_json,INTERFACE_INCLUDE_DIRECTORIES>)
-    set(command ${CMAKE_CXX_COMPILER} -fPIC -Wall -Wextra -Werror ${paths}
+    set(signs)
+    if(ROOFLAB_ARM64)
+      set(signs -fsigned-char)  # as rooflab_compile_options()
+    endif()
+    set(command ${CMAKE_CXX_COMPILER} -fPIC -Wall -Wextra -Werror ${signs} ${paths}
         -isystem ${ROOFLAB_CUDA_ROOT}/include -isystem ${ROOFLAB_CUPTI_INCLUDE}
         "-idirafter$<JOIN:${json},$<SEMICOLON>-idirafter>")
   endif()

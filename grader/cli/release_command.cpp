@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <sys/utsname.h>
 
 #include <algorithm>
 #include <ctime>
@@ -43,15 +44,22 @@ std::string system_name() {
   return "unknown";
 }
 
+/// As `uname -m` has it, which scripts/setup of the kit asks.
+std::string architecture() {
+  utsname system{};
+  uname(&system);
+  return system.machine;
+}
+
 std::string made_of(const Installation& installation) {
   const Toolchain toolchain = find_toolchain(installation);
   const std::string commit = commit_of(installation.root);  // another commit is another kit
   return fmt::format(
       "Rooflab {}, the student kit\n{}{}"
-      "built on  {}, x86_64\n"
+      "built on  {}, {}\n"
       "built by  {}; nvcc {}\n",
       ROOFLAB_VERSION, course_of(installation.root),
-      commit.empty() ? "" : fmt::format("commit    {}\n", commit), system_name(),
+      commit.empty() ? "" : fmt::format("commit    {}\n", commit), system_name(), architecture(),
       toolchain.host_compiler, toolchain.release());
 }
 

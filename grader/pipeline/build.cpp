@@ -215,22 +215,11 @@ Builder::Step Builder::compile_step(const PartSpec& part, const SourceFile& sour
                                     const std::vector<SourceFile>& sources) const {
   const std::string file = part.directory + "/" + source.name;
   Step step;
-  step.command = {options_.toolchain.nvcc.string(),
-                  "-std=c++20",
-                  "-O2",
-                  "-lineinfo",
-                  "-c",
-                  "-Xcompiler",
-                  kHostOptions,
-                  "-I",
-                  "include/interface",
-                  "-isystem",  // the toolkit's headers are not the student's to mend
-                  "include",
-                  "-gencode",
-                  architecture(options_),
-                  file,
-                  "-o",
-                  BuildCache::kFileName};
+  step.command = options_.toolchain.command(
+      {"-std=c++20", "-O2", "-lineinfo", "-c", "-Xcompiler", kHostOptions, "-I",
+       "include/interface",
+       "-isystem",  // the toolkit's headers are not the student's to mend
+       "include", "-gencode", architecture(options_), file, "-o", BuildCache::kFileName});
   constexpr double kShareOfUntimed = 0.25;
   step.has_kernels = options_.for_simulation && source.is_timed;
   step.share_of_time = source.is_timed ? 1 : kShareOfUntimed;
@@ -260,18 +249,9 @@ Builder::Step Builder::link_step(const PartSpec& part, const TaskSpec& task,
   // Functions that nothing reaches from the adapter are left out, with all that they would call: an
   // included header brings in many, and only calls that can be made count as the student's.
   // Symbols are what the files' tables say, and no code of a link-time optimizer's.
-  step.command = {options_.toolchain.nvcc.string(),
-                  "-shared",
-                  "-Xcompiler",
-                  "-fPIC,-fno-lto",
-                  "-Xlinker",
-                  "--gc-sections",
-                  "-Xlinker",
-                  "--build-id",
-                  "-cudart",
-                  "shared",
-                  "-gencode",
-                  architecture(options_)};
+  step.command = options_.toolchain.command({"-shared", "-Xcompiler", "-fPIC,-fno-lto", "-Xlinker",
+                                             "--gc-sections", "-Xlinker", "--build-id", "-cudart",
+                                             "shared", "-gencode", architecture(options_)});
   for (const auto& [name, contents] : step.inputs) step.command.push_back(name);
   for (const std::string& library : task.libraries) {
     if (library == "cupti") continue;  // the toolkit's profiler loads it when it runs
@@ -399,21 +379,10 @@ Builder::Step Builder::trace_step(const PartSpec& part, const SourceFile& source
   // Host code that makes each call where the source has it, and whose macros are those of the
   // build: a file could hide a call from a compiler that does not optimize. DWARF 5 is not yet read
   // in objects by every nm. Machine code for the GPU is not looked at.
-  step.command = {options_.toolchain.nvcc.string(),
-                  "-std=c++20",
-                  "-O1",
-                  "-c",
-                  "-Xcompiler",
-                  "-fPIC,-ffunction-sections,-g1,-gdwarf-4,-fno-inline,-U__NO_INLINE__",
-                  "-I",
-                  "include/interface",
-                  "-I",
-                  "include",
-                  "-gencode",
-                  ptx,
-                  file,
-                  "-o",
-                  BuildCache::kFileName};
+  step.command = options_.toolchain.command(
+      {"-std=c++20", "-O1", "-c", "-Xcompiler",
+       "-fPIC,-ffunction-sections,-g1,-gdwarf-4,-fno-inline,-U__NO_INLINE__", "-I",
+       "include/interface", "-I", "include", "-gencode", ptx, file, "-o", BuildCache::kFileName});
   step.key = key_of(step.command);
   for (const auto& [path, text] : step.inputs) step.key += key_part(path, text);
   return step;

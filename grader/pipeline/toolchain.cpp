@@ -79,6 +79,16 @@ std::string Toolchain::release() const {
   return std::regex_search(version, match, pattern) ? match[1].str() : "unknown";
 }
 
+std::vector<std::string> Toolchain::command(std::vector<std::string> words) const {
+#if defined(__aarch64__)
+  const std::vector<std::string> signs = {"-Xcompiler", "-fsigned-char", "-Xcudafe",
+                                          "--signed_chars"};
+  words.insert(words.begin(), signs.begin(), signs.end());
+#endif
+  words.insert(words.begin(), nvcc.string());
+  return words;
+}
+
 Toolchain find_toolchain(const Installation& installation) {
   Toolchain toolchain;
   std::tie(toolchain.nvcc, toolchain.found_by) = locate(installation);

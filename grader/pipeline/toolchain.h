@@ -20,6 +20,10 @@ struct Toolchain {
   std::filesystem::path ptxas;  ///< beside nvcc; empty when it is not there
   std::string ptxas_version;    ///< all that it prints of its version
   std::string release() const;  ///< "13.0"
+
+  /// A call of nvcc with these words. Where a plain char has no sign, as on ARM, it gets one: a
+  /// submission computes the same on every machine.
+  std::vector<std::string> command(std::vector<std::string> words) const;
 };
 
 /// Looks for nvcc in ROOFLAB_NVCC, PATH, CUDA_HOME, /usr/local/cuda and the checkout's .cuda/.

@@ -14,7 +14,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uint64_t kPage = 4096;
 constexpr int kDeepest = 100;  ///< folders in each other: to walk through more takes long
 
 }  // namespace
@@ -48,14 +47,14 @@ void ScratchMounts::open(pid_t process, std::uint64_t bytes) {
   if (!mounts_.empty()) {
     return;
   }
+  const auto page = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));  // a block of tmpfs
   std::vector<Descriptor> found;
   const std::string root = "/proc/" + std::to_string(process) + "/root";
   for (const char* directory : {"/tmp", "/dev/shm"}) {
     Descriptor mount(::open((root + directory).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
     struct statfs status {};
     if (!mount.valid() || fstatfs(mount.get(), &status) != 0 || status.f_type != TMPFS_MAGIC ||
-        status.f_blocks * static_cast<std::uint64_t>(status.f_bsize) / kPage !=
-            (bytes + kPage - 1) / kPage) {
+        status.f_blocks != (bytes + page - 1) / page) {
       return;  // still the host's: the sandbox is being built
     }
     found.push_back(std::move(mount));

@@ -8,7 +8,6 @@
 #include "grader/sandbox/control_groups.h"
 #include "grader/sandbox/landlock.h"
 #include "grader/sandbox/running.h"
-#include "grader/sandbox/seccomp_filter.h"
 
 namespace rooflab {
 namespace {
@@ -56,9 +55,7 @@ Layers probe() {
       take([](Layers& l) { l.disable_user_namespaces = true; });
     }
   }
-  if (!deny_filter(true).empty()) {
-    take([](Layers& l) { l.seccomp = true; });
-  }
+  take([](Layers& l) { l.seccomp = true; });
   layers.landlock = landlock_version() > 0;
   if (ControlGroups::make(kProbeMemory, kProbeProcesses)) {
     take([](Layers& l) { l.control_groups = true; });

@@ -17,6 +17,18 @@ namespace rooflab {
 namespace {
 
 #if defined(__x86_64__)
+constexpr std::uint32_t kArchitecture = AUDIT_ARCH_X86_64;
+// What newer architectures do by calls with a folder, as in fchmodat, or not at all.
+constexpr std::array kRefusedHere = {SYS_iopl, SYS_ioperm};
+constexpr std::array kChangesOfFilesHere = {SYS_chmod, SYS_chown,  SYS_lchown,
+                                            SYS_utime, SYS_utimes, SYS_futimesat};
+#elif defined(__aarch64__)
+constexpr std::uint32_t kArchitecture = AUDIT_ARCH_AARCH64;
+constexpr std::array<long, 0> kRefusedHere = {};
+constexpr std::array<long, 0> kChangesOfFilesHere = {};
+#else
+#error "Name the architecture, and the system calls that it alone has, beside the others."
+#endif
 
 constexpr std::uint32_t kAllow = SECCOMP_RET_ALLOW;
 constexpr std::uint32_t kKill = SECCOMP_RET_KILL_PROCESS;
@@ -68,8 +80,6 @@ constexpr std::array kRefused = {
     SYS_clock_adjtime,
     SYS_sethostname,
     SYS_setdomainname,
-    SYS_iopl,
-    SYS_ioperm,
     SYS_syslog,
     SYS_name_to_handle_at,
     SYS_open_by_handle_at,
@@ -91,8 +101,7 @@ constexpr std::array kRefused = {
 // them, and linkers that make their output executable do not mind. The last ones are younger than
 // the headers of Debian 12.
 constexpr std::array kChangesOfFiles = {
-    SYS_chmod,     SYS_fchmod,    SYS_fchmodat,    SYS_chown,        SYS_fchown,       SYS_lchown,
-    SYS_fchownat,  SYS_utime,     SYS_utimes,      SYS_futimesat,    SYS_utimensat,    SYS_setxattr,
+    SYS_fchmod,    SYS_fchmodat,  SYS_fchown,      SYS_fchownat,     SYS_utimensat,    SYS_setxattr,
     SYS_lsetxattr, SYS_fsetxattr, SYS_removexattr, SYS_lremovexattr, SYS_fremovexattr,
     452,  // fchmodat2
     463,  // setxattrat
@@ -101,7 +110,7 @@ constexpr std::array kChangesOfFiles = {
 };
 
 constexpr std::size_t kArgument0 =
-    offsetof(seccomp_data, args);  // low half: x86-64 is little-endian
+    offsetof(seccomp_data, args);  // low half: both are little-endian
 
 class Program {
  public:
@@ -119,33 +128,36 @@ class Program {
     code_.push_back(
         BPF_JUMP(static_cast<std::uint16_t>(BPF_JMP | condition | BPF_K), value, count, 0));
   }
+  /// Refuses these calls, whatever their arguments; their number is loaded.
+  template <class Calls>
+  void refuse(const Calls& calls) {
+    for (const long call : calls) {
+      unless(BPF_JEQ, static_cast<std::uint32_t>(call), 1);
+      answer(refuse_with(EPERM));
+    }
+  }
   std::vector<sock_filter> code() && { return std::move(code_); }
 
  private:
   std::vector<sock_filter> code_;
 };
 
-#endif
-
 }  // namespace
 
-std::vector<sock_filter> deny_filter([[maybe_unused]] bool changes_of_files) {
-#if defined(__x86_64__)
+std::vector<sock_filter> deny_filter(bool changes_of_files) {
   Program rules;
   rules.load(offsetof(seccomp_data, arch));
-  rules.when(BPF_JEQ, AUDIT_ARCH_X86_64, 1);
+  rules.when(BPF_JEQ, kArchitecture, 1);
   rules.answer(kKill);
   rules.load(offsetof(seccomp_data, nr));
-  rules.unless(BPF_JGE, 0x40000000U, 1);  // the x32 calls, which would slip past the numbers below
+  // The x32 calls of x86-64, which would slip past the numbers below; others have none so high.
+  rules.unless(BPF_JGE, 0x40000000U, 1);
   rules.answer(kKill);
-  for (const long call : kRefused) {
-    rules.unless(BPF_JEQ, static_cast<std::uint32_t>(call), 1);
-    rules.answer(refuse_with(EPERM));
-  }
-  for (const long call : kChangesOfFiles) {
-    if (!changes_of_files) break;
-    rules.unless(BPF_JEQ, static_cast<std::uint32_t>(call), 1);
-    rules.answer(refuse_with(EPERM));
+  rules.refuse(kRefused);
+  rules.refuse(kRefusedHere);
+  if (changes_of_files) {
+    rules.refuse(kChangesOfFiles);
+    rules.refuse(kChangesOfFilesHere);
   }
   // glibc falls back to clone(), whose flags a filter can see.
   rules.unless(BPF_JEQ, SYS_clone3, 1);
@@ -175,9 +187,6 @@ std::vector<sock_filter> deny_filter([[maybe_unused]] bool changes_of_files) {
   rules.answer(kAllow);
   rules.answer(kAllow);
   return std::move(rules).code();
-#else
-  return {};
-#endif
 }
 
 }  // namespace rooflab

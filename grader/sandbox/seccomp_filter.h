@@ -8,8 +8,8 @@ namespace rooflab {
 
 /// A BPF program that refuses the system calls no compiler and no student program needs, and that
 /// give the most to an attacker: tracing, mounting, namespaces, kernel modules, BPF, keys, network
-/// sockets, and signals to everybody at once. Refused calls fail with EPERM; anything but 64-bit
-/// x86 calls ends the process. Empty on machines that are not x86-64.
+/// sockets, and signals to everybody at once. Refused calls fail with EPERM; calls of another
+/// architecture than the grader's, such as 32-bit ones, end the process.
 /// @param changes_of_files refused too: mode, owner, times and attributes
 std::vector<sock_filter> deny_filter(bool changes_of_files);
 

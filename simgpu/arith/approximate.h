@@ -5,15 +5,17 @@
 #include <type_traits>
 #include <vector>
 
+#include "simgpu/arith/elementary.h"
 #include "simgpu/arith/float32.h"
 #include "simgpu/arith/half.h"
 
 /// The .approx instructions. Hardware looks them up in tables that nobody has published, right to a
 /// few units in the last place. Here results are a unit off as often as on an H200
 /// (simgpu/fidelity/measured) where code could take them for rounded ones (rcp, sqrt, rsqrt,
-/// division), and tanh is as coarse as there; of all others the double-precision library function
-/// is rounded once. What a simple rule says of the hardware is as there: special cases, subnormals,
-/// the arguments of sin and cos, log2 of powers of two, and that f16 results are cut off.
+/// division), and tanh is as coarse as there; of all others a function of double precision
+/// (elementary.h) is rounded once. What a simple rule says of the hardware is as there: special
+/// cases, subnormals, the arguments of sin and cos, log2 of powers of two, and that f16 results are
+/// cut off.
 namespace simgpu::arith {
 
 /// rcp.approx{.ftz}.f32.
@@ -43,7 +45,7 @@ inline float rsqrt_approx_f32(float a) {
 template <bool kFtz = false>
 inline float ex2_approx_f32(float a) {
   const double x = input_f32<kFtz>(a);
-  return result_f32<kFtz, false>(static_cast<float>(std::exp2(x)));
+  return result_f32<kFtz, false>(static_cast<float>(exp2_f64(x)));
 }
 
 /// Rounds towards zero.
@@ -53,7 +55,7 @@ inline float cut_off_f32(double x) { return directed_f32<Round::zero>(x, 0); }
 /// to zero, and cut off: -1 becomes -1 + 2^-23.
 inline float normal_log2(double x) {
   constexpr double kLastPlace = 0x1p-23;
-  const double exact = std::log2(x);
+  const double exact = log2_f64(x);
   const bool complements = exact < -kLastPlace && exact >= -1074;
   return complements ? cut_off_f32(exact + kLastPlace) : static_cast<float>(exact);
 }
@@ -89,7 +91,7 @@ inline float quarter_sine(Turns turns) {
   constexpr double kStep = 0x1.921fb54442d18p0 / (1 << 23);
   const std::uint32_t place = (turns.quadrant & 1) != 0 ? turns.place ^ 0x7fffffu : turns.place;
   return static_cast<float>(
-      std::sin(static_cast<double>(static_cast<std::int32_t>(place)) * kStep));
+      quarter_sin_f64(static_cast<double>(static_cast<std::int32_t>(place)) * kStep));
 }
 
 /// sin.approx{.ftz}.f32: infinities give NaN.
@@ -150,7 +152,7 @@ class TanhTable {
   TanhTable() {
     for (double begin = kBegin; begin < kEnd;) {
       const double end = begin + width_at(begin);
-      pieces_.emplace_back(static_cast<double (*)(double)>(std::tanh), begin, end);
+      pieces_.emplace_back(positive_tanh_f64, begin, end);
       begin = end;
     }
   }
@@ -173,7 +175,7 @@ class TanhTable {
 inline float tanh_approx_f32(float a) {
   const double size = std::fabs(static_cast<double>(a));
   const bool is_in_table = size >= TanhTable::kBegin && size < TanhTable::kEnd;
-  const double result = is_in_table ? TanhTable::instance().at(size) : std::tanh(size);
+  const double result = is_in_table ? TanhTable::instance().at(size) : positive_tanh_f64(size);
   return result_f32<false, false>(static_cast<float>(std::copysign(result, a)));
 }
 
@@ -192,14 +194,15 @@ inline std::uint16_t approximate_half(double x) {
 template <class H, bool kFtz = false>
 inline std::uint16_t ex2_approx_half(std::uint16_t a) {
   const double x = H::widen(input_half<H, kFtz>(a));
-  return result_half<H, kFtz, Clamp::none>(approximate_half<H>(std::exp2(x)));
+  return result_half<H, kFtz, Clamp::none>(approximate_half<H>(exp2_f64(x)));
 }
 
 /// tanh.approx.{f16,bf16}.
 template <class H>
 inline std::uint16_t tanh_approx_half(std::uint16_t a) {
   const double x = H::widen(a);
-  return result_half<H, false, Clamp::none>(approximate_half<H>(std::tanh(x)));
+  const double size = positive_tanh_f64(std::fabs(x));
+  return result_half<H, false, Clamp::none>(approximate_half<H>(std::copysign(size, x)));
 }
 
 }  // namespace simgpu::arith

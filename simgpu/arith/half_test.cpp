@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "simgpu/arith/approximate.h"
+#include "simgpu/arith/quad_testing.h"
 #include "simgpu/arith/test_values.h"
 
 namespace simgpu::arith {
@@ -45,8 +46,8 @@ class SearchRounding {
     magnitudes_.push_back(2 * magnitudes_[count - 1] - magnitudes_[count - 2]);
   }
 
-  std::uint16_t operator()(__float128 x, Round mode, bool negative) const {
-    const __float128 magnitude = x < 0 ? -x : x;
+  std::uint16_t operator()(Quad x, Round mode, bool negative) const {
+    const Quad magnitude = x < 0 ? -x : x;
     const std::uint16_t sign = negative ? 0x8000 : 0;
     const auto last = static_cast<std::uint16_t>(magnitudes_.size() - 1);  // infinity's pattern
     std::uint16_t low = 0;
@@ -60,8 +61,8 @@ class SearchRounding {
       (magnitudes_[middle] <= magnitude ? low : high) = middle;
     }
     if (magnitude == magnitudes_[low]) return static_cast<std::uint16_t>(sign | low);
-    const __float128 below = magnitude - magnitudes_[low];
-    const __float128 above = magnitudes_[high] - magnitude;
+    const Quad below = magnitude - magnitudes_[low];
+    const Quad above = magnitudes_[high] - magnitude;
     const int nearer = below > above ? 1 : below < above ? -1 : 0;
     const bool up = mode == Round::nearest_even && nearer == 0 ? (low & 1) != 0
                                                                : goes_up(mode, negative, nearer);
@@ -199,7 +200,7 @@ std::vector<std::uint16_t> half_operands(std::size_t random_count) {
 }
 
 /// What an exact result rounds to, with the special cases by IEEE's rules.
-std::uint16_t expected_half(__float128 exact, bool zero_is_negative, const SearchRounding& search,
+std::uint16_t expected_half(Quad exact, bool zero_is_negative, const SearchRounding& search,
                             Layout layout) {
   if (exact != exact) return 0x7fff;
   const bool f16 = layout.precision == 11;
@@ -216,8 +217,8 @@ void check_arithmetic(Layout layout, const SearchRounding& search) {
   const auto values = half_operands(150);
   for (const std::uint16_t a : values) {
     for (const std::uint16_t b : values) {
-      const __float128 x = value_of(a, layout);
-      const __float128 y = value_of(b, layout);
+      const Quad x = value_of(a, layout);
+      const Quad y = value_of(b, layout);
       const bool negative_a = (a & 0x8000) != 0;
       const bool negative_b = (b & 0x8000) != 0;
       ASSERT_EQ(add_half<H>(a, b), expected_half(x + y, negative_a && negative_b, search, layout))
@@ -230,7 +231,7 @@ void check_arithmetic(Layout layout, const SearchRounding& search) {
   }
 }
 
-/// The exact sum in __float128. Where the smaller addend lies below its 113 bits it can only break
+/// The exact sum in Quad. Where the smaller addend lies below its 113 bits it can only break
 /// a tie or decide which neighbour is nearer, and a tiny nudge in its direction does the same.
 template <class H>
 void check_fma(Layout layout, const SearchRounding& search) {
@@ -238,13 +239,13 @@ void check_fma(Layout layout, const SearchRounding& search) {
   for (const std::uint16_t a : values) {
     for (const std::uint16_t b : values) {
       for (const std::uint16_t c : values) {
-        const __float128 product = __float128{value_of(a, layout)} * value_of(b, layout);
-        const __float128 addend = value_of(c, layout);
-        __float128 sum = product + addend;
-        const __float128 larger = product * product > addend * addend ? product : addend;
-        const __float128 smaller = product * product > addend * addend ? addend : product;
+        const Quad product = Quad{value_of(a, layout)} * value_of(b, layout);
+        const Quad addend = value_of(c, layout);
+        Quad sum = product + addend;
+        const Quad larger = product * product > addend * addend ? product : addend;
+        const Quad smaller = product * product > addend * addend ? addend : product;
         if (smaller != 0 && sum == larger && smaller - smaller == 0 && larger - larger == 0) {
-          sum = larger * (1 + ((smaller < 0) == (larger < 0) ? 1 : -1) * __float128{0x1p-80});
+          sum = larger * (1 + ((smaller < 0) == (larger < 0) ? 1 : -1) * Quad{0x1p-80});
         }
         const bool product_negative = ((a ^ b) & 0x8000) != 0;
         const bool zero_negative = product_negative && (c & 0x8000) != 0;

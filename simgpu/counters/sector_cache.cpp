@@ -6,12 +6,15 @@
 #include <bit>
 #include <cstdlib>
 #include <cstring>
+#include <experimental/simd>
 #include <new>
 
 #include "simgpu/counters/traffic_log.h"
 
 namespace simgpu {
 namespace {
+
+namespace stdx = std::experimental;
 
 constexpr std::uint64_t kNotFound = ~std::uint64_t{0};
 constexpr std::uint32_t kAtOnce = 8;  // numbers that position() compares
@@ -59,19 +62,14 @@ SectorCache::SectorCache(std::uint64_t bytes, std::uint32_t ways) {
 /// The first of `count` numbers that is `wanted`, or `count`; reads up to kAtOnce beyond them.
 std::uint32_t SectorCache::position(const std::uint32_t* numbers, std::uint32_t count,
                                     std::uint32_t wanted) {
-#if defined(__AVX2__)
-  typedef std::uint32_t Numbers [[gnu::vector_size(32), gnu::aligned(4), gnu::may_alias]];
-  typedef float Signs [[gnu::vector_size(32)]];
+  using Numbers = stdx::simd<std::uint32_t, stdx::simd_abi::deduce_t<std::uint32_t, kAtOnce>>;
   for (std::uint32_t i = 0; i < count; i += kAtOnce) {
-    const auto equal = *reinterpret_cast<const Numbers*>(numbers + i) == wanted;
-    const auto found =
-        static_cast<std::uint32_t>(__builtin_ia32_movmskps256(std::bit_cast<Signs>(equal)));
-    if (found != 0) return std::min(i + static_cast<std::uint32_t>(std::countr_zero(found)), count);
+    const auto equal = Numbers(numbers + i, stdx::element_aligned) == wanted;
+    if (stdx::any_of(equal)) {
+      return std::min(i + static_cast<std::uint32_t>(stdx::find_first_set(equal)), count);
+    }
   }
   return count;
-#else
-  return static_cast<std::uint32_t>(std::find(numbers, numbers + count, wanted) - numbers);
-#endif
 }
 
 std::uint64_t SectorCache::find(std::uint64_t first, std::uint32_t tag) const {

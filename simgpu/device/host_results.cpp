@@ -5,13 +5,13 @@
 #include <utility>
 
 #include "simgpu/exec/kept_stores.h"
+#include "simgpu/memory/pages.h"
 
 namespace simgpu {
 namespace {
 
 /// Each takes room, and every wait of the host looks at all.
 constexpr std::size_t kMostWork = 256;
-constexpr std::uint64_t kPage = 4096;
 
 bool holds(const std::vector<ByteRange>& ranges, std::uint64_t address) {
   const auto behind = std::ranges::upper_bound(ranges, address, {}, &ByteRange::address);
@@ -34,8 +34,8 @@ std::vector<ByteRange> HostResults::take_new() {
   std::vector<ByteRange> pages;
   for (; given_ < outstanding_.size(); ++given_) {
     for (const ByteRange& range : outstanding_[given_].stored) {
-      const std::uint64_t begin = range.address / kPage * kPage;
-      const std::uint64_t end = (range.address + range.bytes + kPage - 1) / kPage * kPage;
+      const std::uint64_t begin = range.address / page_bytes() * page_bytes();
+      const std::uint64_t end = round_up(range.address + range.bytes, page_bytes());
       pages.push_back({begin, end - begin});
     }
   }

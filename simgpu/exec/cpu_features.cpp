@@ -7,7 +7,7 @@
 namespace simgpu {
 namespace {
 
-void require(bool present, const char* name) {
+[[maybe_unused]] void require(bool present, const char* name) {
   if (present) return;
   throw std::runtime_error(
       std::string("the simulated GPU was built for processors with ") + name +

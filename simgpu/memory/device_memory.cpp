@@ -10,6 +10,7 @@
 #include <cstring>
 #include <mutex>
 #include <new>
+#include <numeric>
 #include <stdexcept>
 #include <utility>
 
@@ -20,7 +21,6 @@ namespace simgpu {
 namespace {
 
 constexpr std::uint64_t kShadowPageBytes = kPageBytes / 8;
-constexpr std::uint64_t kShadowUnit = 8 * kPageBytes;  ///< bytes that a page of the shadow tells of
 /// cudaDeviceProp::textureAlignment: memory from cudaMalloc can be bound to a texture as it is.
 constexpr std::uint64_t kAlignment = 512;
 constexpr std::uint64_t kGapBytes = 256;
@@ -55,13 +55,13 @@ Descriptor sealed_memory(std::uint64_t bytes) {
 /// Bytes of the arena that nothing else may use.
 std::uint64_t occupied_bytes(const Allocation& allocation) {
   const bool is_mapped = allocation.sharing != Sharing::none || allocation.repeats;
-  const std::uint64_t unit = is_mapped ? kPageBytes : kAlignment;
+  const std::uint64_t unit = is_mapped ? kLargestPage : kAlignment;
   return round_up(std::max<std::uint64_t>(allocation.bytes, 1), unit);
 }
 
 /// Addresses of the first whole page in a range, and of what follows the last one.
 std::pair<std::uint64_t, std::uint64_t> whole_pages(std::uint64_t address, std::uint64_t bytes) {
-  return {round_up(address, kPageBytes), (address + bytes) / kPageBytes * kPageBytes};
+  return {round_up(address, page_bytes()), (address + bytes) / page_bytes() * page_bytes()};
 }
 
 using Allocations = std::map<std::uint64_t, Allocation>;
@@ -95,7 +95,7 @@ void give_back(const Allocations& allocations, const Allocation& freed, std::byt
   if (!is_free(first)) ++first;
   if (last > first && !is_free(last)) --last;
   if (first > last || !is_free(last)) return;
-  madvise(begin + first * kPageBytes, (last - first + 1) * kPageBytes, MADV_DONTNEED);
+  madvise(begin + first * page_bytes(), (last - first + 1) * page_bytes(), MADV_DONTNEED);
 }
 
 bool all_zero(const std::byte* begin, std::uint64_t bytes) {
@@ -219,8 +219,8 @@ std::optional<SharedBlock> DeviceMemory::allocate_shared(std::uint64_t bytes, st
   if (bytes > capacity_ - std::min(taken, capacity_) || shared_blocks_ >= kMostSharedBlocks) {
     return std::nullopt;
   }
-  const std::uint64_t mapped = round_up(std::max<std::uint64_t>(bytes, 1), kPageBytes);
-  const auto base = take_range(mapped, kPageBytes);
+  const std::uint64_t mapped = round_up(std::max<std::uint64_t>(bytes, 1), kLargestPage);
+  const auto base = take_range(mapped, kLargestPage);
   if (!base) return std::nullopt;
   Descriptor memory = sealed_memory(mapped);
   if (!memory || mmap(host(*base), mapped, PROT_READ | PROT_WRITE,
@@ -237,8 +237,8 @@ std::optional<std::uint64_t> DeviceMemory::allocate_vast(std::uint64_t bytes, st
                                                          std::span<const std::byte> pattern) {
   const bool is_whole = pattern.size() % kPageBytes == 0;
   if (!is_whole || bytes > capacity_ - std::min(allocated_, capacity_)) return std::nullopt;
-  const std::uint64_t mapped = round_up(std::max<std::uint64_t>(bytes, 1), kPageBytes);
-  const auto base = take_range(mapped, kPageBytes);
+  const std::uint64_t mapped = round_up(std::max<std::uint64_t>(bytes, 1), kLargestPage);
+  const auto base = take_range(mapped, kLargestPage);
   if (!base || (!pattern.empty() && !map_again_and_again(*base, mapped, pattern))) {
     return std::nullopt;
   }
@@ -253,14 +253,20 @@ std::optional<std::uint64_t> DeviceMemory::allocate_vast(std::uint64_t bytes, st
 
 bool DeviceMemory::map_again_and_again(std::uint64_t base, std::uint64_t bytes,
                                        std::span<const std::byte> pattern) {
-  const Descriptor memory = sealed_memory(pattern.size());
+  // A file as long as a whole number of patterns and of this kernel's pages.
+  const std::uint64_t mapped = std::lcm(pattern.size(), page_bytes());
+  const Descriptor memory = sealed_memory(mapped);
   const auto length = static_cast<ssize_t>(pattern.size());
-  if (!memory || pwrite(memory.get(), pattern.data(), pattern.size(), 0) != length) return false;
-  for (std::uint64_t at = 0; at < bytes; at += pattern.size()) {
+  if (!memory) return false;
+  for (std::uint64_t at = 0; at < mapped; at += pattern.size()) {
+    const ssize_t written =
+        pwrite(memory.get(), pattern.data(), pattern.size(), static_cast<off_t>(at));
+    if (written != length) return false;
+  }
+  for (std::uint64_t at = 0; at < bytes; at += mapped) {
     // Private: what a kernel stores stays in one place.
-    if (mmap(host(base + at), std::min<std::uint64_t>(pattern.size(), bytes - at),
-             PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE, memory.get(),
-             0) == MAP_FAILED) {
+    if (mmap(host(base + at), std::min(mapped, bytes - at), PROT_READ | PROT_WRITE,
+             MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE, memory.get(), 0) == MAP_FAILED) {
       return false;
     }
   }
@@ -296,8 +302,8 @@ bool DeviceMemory::release(std::uint64_t address) {
   Allocation& allocation = found->second;
   forget_content(allocation);
   allocation.live = false;
-  give_back(allocations_, allocation, arena_, kPageBytes);
-  give_back(allocations_, allocation, reinterpret_cast<std::byte*>(shadow_), kShadowUnit);
+  give_back(allocations_, allocation, arena_, page_bytes());
+  give_back(allocations_, allocation, reinterpret_cast<std::byte*>(shadow_), 8 * page_bytes());
   (allocation.sharing == Sharing::pinned ? pinned_ : allocated_) -= allocation.bytes;
   freed_.push_back(address);
   if (freed_.size() > kRememberedFreed) {

@@ -34,8 +34,8 @@ void expect_races([[maybe_unused]] void* begin, [[maybe_unused]] std::uint64_t b
 void zero(std::byte* begin, std::uint64_t bytes) {
   const auto first = reinterpret_cast<std::uintptr_t>(begin);
   const std::uintptr_t last = first + bytes;
-  const std::uintptr_t page_first = round_up(first, kPageBytes);
-  const std::uintptr_t page_last = last / kPageBytes * kPageBytes;
+  const std::uintptr_t page_first = round_up(first, page_bytes());
+  const std::uintptr_t page_last = last / page_bytes() * page_bytes();
   if (bytes < kZeroByUnmapping || page_first >= page_last) {
     std::memset(begin, 0, bytes);
     return;

@@ -1,9 +1,9 @@
 #include "simgpu/model/busy_time.h"
 
 #include <algorithm>
-#include <cmath>
 #include <vector>
 
+#include "simgpu/arith/elementary.h"
 #include "simgpu/model/latency.h"
 #include "simgpu/model/warp_path.h"
 
@@ -23,9 +23,9 @@ struct Combined {
 Combined combine(double throughput, double latency, double sharpness = kSharpness) {
   const double larger = std::max(throughput, latency);
   if (larger <= 0) return {};
-  const double t = std::pow(throughput / larger, sharpness);
-  const double l = std::pow(latency / larger, sharpness);
-  const double time = larger * std::pow(t + l, 1 / sharpness);
+  const double t = arith::power_f64(throughput / larger, sharpness);
+  const double l = arith::power_f64(latency / larger, sharpness);
+  const double time = larger * arith::power_f64(t + l, 1 / sharpness);
   return {time * t / (t + l), time * l / (t + l)};
 }
 

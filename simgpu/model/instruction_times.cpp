@@ -1,9 +1,9 @@
 #include "simgpu/model/instruction_times.h"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
+#include "simgpu/arith/elementary.h"
 #include "simgpu/model/instruction_demands.h"
 #include "simgpu/model/warp_path.h"
 
@@ -23,7 +23,7 @@ LimiterTimes by_term(const LimiterTimes& terms, double due) {
   double sum = 0;
   for (const auto& [term, time] : terms) {
     if (term == Limiter::latency || time <= 0) continue;
-    shares[term] = std::pow(time / largest, kSharpness);
+    shares[term] = arith::power_f64(time / largest, kSharpness);
     sum += shares[term];
   }
   for (auto& [term, share] : shares) share *= due / sum;

@@ -190,7 +190,8 @@ TEST(SimgpuRun, LoadsKernelsFromPtxWhileTheProgramRuns) {
 
 TEST(SimgpuRun, RunsWhatNvrtcCompiles) {
   std::filesystem::path nvrtc;
-  for (const char* folder : {"lib", "lib64", "targets/x86_64-linux/lib"}) {
+  for (const char* folder :
+       {"lib", "lib64", "targets/x86_64-linux/lib", "targets/sbsa-linux/lib"}) {
     const auto library = std::filesystem::path(ROOFLAB_CUDA_ROOT) / folder / "libnvrtc.so.13";
     if (std::filesystem::exists(library)) nvrtc = library;
   }

@@ -46,7 +46,8 @@ std::vector<Symbol> exported(const std::filesystem::path& library) {
 
 /// NVIDIA's library in the toolkit that has our nvcc, or an empty path.
 std::filesystem::path of_the_toolkit(const std::string& file) {
-  for (const char* folder : {"lib", "lib64", "targets/x86_64-linux/lib"}) {
+  for (const char* folder :
+       {"lib", "lib64", "targets/x86_64-linux/lib", "targets/sbsa-linux/lib"}) {
     const auto library = std::filesystem::path(ROOFLAB_CUDA_ROOT) / folder / file;
     if (std::filesystem::exists(library)) return library;
   }

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
+#include "simgpu/memory/pages.h"
+
 namespace simgpu::runtime {
 namespace {
-
-constexpr std::uint64_t kPage = 4096;
 
 bool protect(const ByteRange& range, int access) {
   return mprotect(reinterpret_cast<void*>(range.address), range.bytes, access) == 0;
@@ -34,7 +34,8 @@ bool WatchedPages::release_page_of(std::uint64_t address) {
   const bool is_watched = std::ranges::any_of(pages_, [&](const ByteRange& range) {
     return address >= range.address && address - range.address < range.bytes;
   });
-  return is_watched && protect({address / kPage * kPage, kPage}, PROT_READ | PROT_WRITE);
+  return is_watched &&
+         protect({address / page_bytes() * page_bytes(), page_bytes()}, PROT_READ | PROT_WRITE);
 }
 
 }  // namespace simgpu::runtime

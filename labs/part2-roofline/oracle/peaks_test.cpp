@@ -44,7 +44,7 @@ Values sum(std::int64_t n) { return {{"function", std::string("sum_chunks")}, {"
 
 /// A fused multiply-add by another way than std::fma: exact in 113 bits, then rounded once.
 float fused(float a, float x, float b) {
-  return static_cast<float>(static_cast<__float128>(a) * x + b);
+  return static_cast<float>(static_cast<_Float128>(a) * x + b);
 }
 
 float chain(float x, std::int64_t steps) {

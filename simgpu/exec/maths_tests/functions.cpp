@@ -1,7 +1,5 @@
 #include "simgpu/exec/maths_tests/functions.h"
 
-#include <quadmath.h>
-
 #include <algorithm>
 #include <cmath>
 
@@ -37,11 +35,11 @@ Quad norm_of(const Arguments& x, int elements) {
 }
 
 void add_roots(Functions& all) {
-  all.push_back(unary("sqrt", sqrtq, 0, 0, {{0, 4}}));
-  all.push_back(unary("rsqrt", [](Quad x) { return 1 / sqrtq(x); }, 2, 1, {{0, 4}}));
-  all.push_back(unary("cbrt", cbrtq, 1, 1));
+  all.push_back(unary("sqrt", sqrtf128, 0, 0, {{0, 4}}));
+  all.push_back(unary("rsqrt", [](Quad x) { return 1 / sqrtf128(x); }, 2, 1, {{0, 4}}));
+  all.push_back(unary("cbrt", cbrtf128, 1, 1));
   all.push_back(unary(
-      "rcbrt", [](Quad x) { return 1 / cbrtq(x); }, 1, 1));
+      "rcbrt", [](Quad x) { return 1 / cbrtf128(x); }, 1, 1));
   const auto add = [&](const std::string& name, unsigned elements, double f32, double f64) {
     all.push_back(plain(name, elements, [=](const Arguments& x) { return norm_of(x, elements); },
                         f32, f64, {{-10, 10}, {-1e4, 1e4}}));
@@ -61,7 +59,7 @@ void add_roots(Functions& all) {
   // four roundings and a root's are to be expected.
   const Limit sum_of_squares = [](const Arguments& x) {
     for (const Quad element : {x.a, x.b, x.c, x.d}) {
-      if (!within(fabsq(element), 1e-9Q, 1e9Q)) return kAnything;
+      if (!within(fabsf128(element), 1e-9L, 1e9L)) return kAnything;
     }
     return Allowed{6, 0};
   };
@@ -73,28 +71,28 @@ void add_roots(Functions& all) {
 
 void add_exponentials(Functions& all) {
   const Intervals powers{{-1, 1}, {-110, 110}, {-760, 720}};
-  all.push_back(unary("exp", expq, 2, 1, powers));
-  all.push_back(unary("exp2", exp2q, 2, 1, {{-1, 1}, {-150, 130}, {-1080, 1030}}));
+  all.push_back(unary("exp", expf128, 2, 1, powers));
+  all.push_back(unary("exp2", exp2f128, 2, 1, {{-1, 1}, {-150, 130}, {-1080, 1030}}));
   all.push_back(unary("exp10", exp10, 2, 1, {{-1, 1}, {-46, 39}, {-325, 310}}));
-  all.push_back(unary("expm1", expm1q, 1, 1, powers));
+  all.push_back(unary("expm1", expm1f128, 1, 1, powers));
   const Intervals positive{{0.5, 2}, {0, 1000}};
-  all.push_back(unary("log", logq, 1, 1, positive));
-  all.push_back(unary("log2", log2q, 1, 1, positive));
-  all.push_back(unary("log10", log10q, 2, 1, positive));
-  all.push_back(unary("log1p", log1pq, 1, 1, {{-1, 1}, {-0.01, 0.01}, {0, 1000}}));
-  all.push_back(binary("pow", powq, 4, 2, {{0.5, 2}, {-50, 50}, {-1000, 1000}}));
+  all.push_back(unary("log", logf128, 1, 1, positive));
+  all.push_back(unary("log2", log2f128, 1, 1, positive));
+  all.push_back(unary("log10", log10f128, 2, 1, positive));
+  all.push_back(unary("log1p", log1pf128, 1, 1, {{-1, 1}, {-0.01, 0.01}, {0, 1000}}));
+  all.push_back(binary("pow", powf128, 4, 2, {{0.5, 2}, {-50, 50}, {-1000, 1000}}));
 }
 
 void add_circular(Functions& all) {
   const Intervals turns{{-M_PI, M_PI}, {-100, 100}, {-1e6, 1e6}};
   const Intervals unit{{-1, 1}, {0.9, 1}, {-0.01, 0.01}};
   for (const char* const name : {"sin", "sincos_sin"}) {
-    all.push_back(unary(name, sinq, 2, 2, turns));
+    all.push_back(unary(name, sinf128, 2, 2, turns));
   }
   for (const char* const name : {"cos", "sincos_cos"}) {
-    all.push_back(unary(name, cosq, 2, 2, turns));
+    all.push_back(unary(name, cosf128, 2, 2, turns));
   }
-  all.push_back(unary("tan", tanq, 4, 2, turns));
+  all.push_back(unary("tan", tanf128, 4, 2, turns));
   for (const char* const name : {"sinpi", "sincospi_sin"}) {
     all.push_back(unary(name, sin_pi, 1, 2, {{-2, 2}, {-100, 100}}));
     all.back().either_zero = true;
@@ -103,23 +101,23 @@ void add_circular(Functions& all) {
     all.push_back(unary(name, cos_pi, 1, 2, {{-2, 2}, {-100, 100}}));
     all.back().either_zero = true;
   }
-  all.push_back(unary("asin", asinq, 2, 2, unit));
-  all.push_back(unary("acos", acosq, 2, 2, unit));
-  all.push_back(unary("atan", atanq, 2, 2));
-  all.push_back(binary("atan2", atan2q, 3, 2));
+  all.push_back(unary("asin", asinf128, 2, 2, unit));
+  all.push_back(unary("acos", acosf128, 2, 2, unit));
+  all.push_back(unary("atan", atanf128, 2, 2));
+  all.push_back(binary("atan2", atan2f128, 3, 2));
   const Intervals powers{{-1, 1}, {-90, 90}, {-712, 712}};
-  all.push_back(unary("sinh", sinhq, 3, 2, powers));
-  all.push_back(unary("cosh", coshq, 2, 1, powers));
-  all.push_back(unary("tanh", tanhq, 2, 1, {{-1, 1}, {-20, 20}}));
-  all.push_back(unary("asinh", asinhq, 3, 3));
-  all.push_back(unary("acosh", acoshq, 4, 3, {{1, 1.1}, {1, 100}}));
-  all.push_back(unary("atanh", atanhq, 3, 2, unit));
+  all.push_back(unary("sinh", sinhf128, 3, 2, powers));
+  all.push_back(unary("cosh", coshf128, 2, 1, powers));
+  all.push_back(unary("tanh", tanhf128, 2, 1, {{-1, 1}, {-20, 20}}));
+  all.push_back(unary("asinh", asinhf128, 3, 3));
+  all.push_back(unary("acosh", acoshf128, 4, 3, {{1, 1.1}, {1, 100}}));
+  all.push_back(unary("atanh", atanhf128, 3, 2, unit));
 }
 
 /// `ulps` below `bound`, `absolute` from there on.
 Limit first_ulps(double bound, double ulps, double absolute) {
   return [=](const Arguments& x) {
-    return fabsq(x.a) < bound ? Allowed{ulps, 0} : Allowed{0, absolute};
+    return fabsf128(x.a) < bound ? Allowed{ulps, 0} : Allowed{0, absolute};
   };
 }
 
@@ -129,26 +127,26 @@ void add_bessel(Functions& all) {
     all.back().f32 = first_ulps(8, 9, 2.2e-6);
     all.back().f64 = first_ulps(8, 7, 5e-12);
   };
-  add("j0", j0q);
-  add("j1", j1q);
+  add("j0", j0f128);
+  add("j1", j1f128);
   all.back().either_zero = true;  // at infinity
-  add("y0", y0q);
-  add("y1", y1q);
+  add("y0", y0f128);
+  add("y1", y1f128);
   const auto add_order = [&](const std::string& name, int order, Quad (*value)(int, Quad)) {
     all.push_back(plain(name, 1, [=](const Arguments& x) { return value(order, x.a); }, 0, 0,
                         {{0, 2.0 * order}, {-1000, 1000}}));
   };
-  add_order("j128", 128, jnq);
+  add_order("j128", 128, jnf128);
   // The library divides by the argument, and its results are NaN where that overflows.
   const auto not_tiny = [](double absolute) -> Limit {
     return [=](const Arguments& x) {
-      return fabsq(x.a) < 1e-10 ? kAnything : Allowed{0, absolute};
+      return fabsf128(x.a) < 1e-10 ? kAnything : Allowed{0, absolute};
     };
   };
   all.back().f32 = not_tiny(2.2e-6);
   all.back().f64 = not_tiny(5e-12);
   for (const int order : {3, 128}) {
-    add_order("y" + std::to_string(order), order, ynq);
+    add_order("y" + std::to_string(order), order, ynf128);
     all.back().f32 = first_ulps(order, std::ceil(2 + 2.5 * order), 2.2e-6);
     all.back().f64 = [=](const Arguments& x) {
       return x.a > 1.5 * order ? Allowed{0, 5e-12} : kAnything;
@@ -162,22 +160,22 @@ void add_bessel(Functions& all) {
 
 void add_special(Functions& all) {
   const Intervals tails{{-1, 1}, {-10, 10}, {-27, 27}};
-  all.push_back(unary("erf", erfq, 2, 2, {{-1, 1}, {-6, 6}}));
-  all.push_back(unary("erfc", erfcq, 4, 5, tails));
+  all.push_back(unary("erf", erff128, 2, 2, {{-1, 1}, {-6, 6}}));
+  all.push_back(unary("erfc", erfcf128, 4, 5, tails));
   all.push_back(unary("erfcx", erfc_scaled, 4, 4, {{-1, 1}, {-10, 10}, {-27, 100}}));
   all.push_back(unary("erfinv", erf_inverse, 2, 5, {{-1, 1}, {0.999, 1}}));
   all.push_back(unary("erfcinv", erfc_inverse, 4, 6, {{0, 2}, {0, 0.001}}));
   all.push_back(unary("normcdf", normal_distribution, 5, 5, {{-1, 1}, {-14, 10}, {-38, 10}}));
   all.push_back(unary("normcdfinv", normal_quantile, 5, 8, {{0, 1}, {0, 0.001}}));
   all.back().either_zero = true;
-  all.push_back(unary("lgamma", lgammaq, 0, 0, {{-30, 30}, {0, 4}, {0, 1000}}));
+  all.push_back(unary("lgamma", lgammaf128, 0, 0, {{-30, 30}, {0, 4}, {0, 1000}}));
   all.back().f32 = [](const Arguments& x) {
-    return within(x.a, -10.001Q, -2.264Q) ? kAnything : Allowed{6, 0};
+    return within(x.a, -10.001L, -2.264L) ? kAnything : Allowed{6, 0};
   };
   all.back().f64 = [](const Arguments& x) {
-    return within(x.a, -23.0001Q, -2.2637Q) ? kAnything : Allowed{4, 0};
+    return within(x.a, -23.0001L, -2.2637L) ? kAnything : Allowed{4, 0};
   };
-  all.push_back(unary("tgamma", tgammaq, 5, 10, {{0, 5}, {-42, 36}, {-180, 172}}));
+  all.push_back(unary("tgamma", tgammaf128, 5, 10, {{0, 5}, {-42, 36}, {-180, 172}}));
   add_bessel(all);
 }
 
@@ -190,7 +188,7 @@ Oracle by_type(Single single, Double full) {
   };
 }
 
-/// By the host's library: a __float128 would round twice.
+/// By the host's library: binary128 would round twice.
 Quad fused(const Arguments& x) {
   if (x.single) {
     return std::fma(static_cast<float>(x.a), static_cast<float>(x.b), static_cast<float>(x.c));
@@ -198,26 +196,26 @@ Quad fused(const Arguments& x) {
   return std::fma(static_cast<double>(x.a), static_cast<double>(x.b), static_cast<double>(x.c));
 }
 
-bool is_exponent(Quad x) { return fabsq(x) < 0x1p31; }
+bool is_exponent(Quad x) { return fabsf128(x) < 0x1p31; }
 
 Quad scaled(const Arguments& x) {
   if (!is_exponent(x.b)) return 0;
   const int exponent = static_cast<int>(x.b);
   // Twice the range of double, and no more: nothing may round on the way.
-  return scalbnq(x.a, std::clamp(exponent, -4400, 4400));
+  return scalbnf128(x.a, std::clamp(exponent, -4400, 4400));
 }
 
 void add_exact(Functions& all) {
   all.push_back(plain("fma", 3, fused, 0, 0, {{-10, 10}}));
-  all.push_back(binary("fmod", fmodq, 0, 0));
-  all.push_back(binary("remainder", remainderq, 0, 0));
+  all.push_back(binary("fmod", fmodf128, 0, 0));
+  all.push_back(binary("remainder", remainderf128, 0, 0));
   all.push_back(binary(
-      "remquo", [](Quad x, Quad y) { return remainderq(x, y); }, 0, 0));
-  all.push_back(binary("fdim", fdimq, 0, 0));
-  all.push_back(binary("copysign", copysignq, 0, 0));
-  all.push_back(binary("fmax", fmaxq, 0, 0));
+      "remquo", [](Quad x, Quad y) { return remainderf128(x, y); }, 0, 0));
+  all.push_back(binary("fdim", fdimf128, 0, 0));
+  all.push_back(binary("copysign", copysignf128, 0, 0));
+  all.push_back(binary("fmax", fmaxf128, 0, 0));
   all.back().either_zero = true;
-  all.push_back(binary("fmin", fminq, 0, 0));
+  all.push_back(binary("fmin", fminf128, 0, 0));
   all.back().either_zero = true;
   all.push_back(plain("nextafter", 2,
                       by_type([](float x, float y) { return std::nextafter(x, y); },
@@ -230,14 +228,14 @@ void add_exact(Functions& all) {
     };
   }
   const Intervals halves{{-4, 4}, {-1e7, 1e7}};
-  all.push_back(unary("fabs", fabsq, 0, 0));
-  all.push_back(unary("trunc", truncq, 0, 0, halves));
-  all.push_back(unary("round", roundq, 0, 0, halves));
-  all.push_back(unary("rint", rintq, 0, 0, halves));
-  all.push_back(unary("nearbyint", nearbyintq, 0, 0, halves));
-  all.push_back(unary("ceil", ceilq, 0, 0, halves));
-  all.push_back(unary("floor", floorq, 0, 0, halves));
-  all.push_back(unary("logb", logbq, 0, 0));
+  all.push_back(unary("fabs", fabsf128, 0, 0));
+  all.push_back(unary("trunc", truncf128, 0, 0, halves));
+  all.push_back(unary("round", roundf128, 0, 0, halves));
+  all.push_back(unary("rint", rintf128, 0, 0, halves));
+  all.push_back(unary("nearbyint", nearbyintf128, 0, 0, halves));
+  all.push_back(unary("ceil", ceilf128, 0, 0, halves));
+  all.push_back(unary("floor", floorf128, 0, 0, halves));
+  all.push_back(unary("logb", logbf128, 0, 0));
 }
 
 void add_parts(Functions& all) {
@@ -245,15 +243,15 @@ void add_parts(Functions& all) {
       "modf",
       [](Quad x) {
         Quad whole;
-        return modfq(x, &whole);
+        return modff128(x, &whole);
       },
       0, 0));
-  all.push_back(unary("modf_whole", truncq, 0, 0));
+  all.push_back(unary("modf_whole", truncf128, 0, 0));
   all.push_back(unary(
       "frexp",
       [](Quad x) {
         int exponent;
-        return frexpq(x, &exponent);
+        return frexpf128(x, &exponent);
       },
       0, 0));
   // What the exponent of an infinity or a NaN is, nobody says.
@@ -261,23 +259,23 @@ void add_parts(Functions& all) {
       "frexp_exponent",
       [](Quad x) {
         int exponent = 0;
-        if (finiteq(x)) frexpq(x, &exponent);
+        if (is_finite(x)) frexpf128(x, &exponent);
         return Quad{1} * exponent;
       },
       0, 0));
   all.back().f32 =
-      all.back().f64 = [](const Arguments& x) { return finiteq(x.a) ? Allowed{} : kAnything; };
+      all.back().f64 = [](const Arguments& x) { return is_finite(x.a) ? Allowed{} : kAnything; };
   // The quotient's sign and its last three bits.
   all.push_back(binary(
       "remquo_quotient",
       [](Quad x, Quad y) {
         int quotient = 0;
-        if (finiteq(x) && y != 0 && y == y) remquoq(x, y, &quotient);
+        if (is_finite(x) && y != 0 && y == y) remquof128(x, y, &quotient);
         return Quad{1} * (quotient % 8);
       },
       0, 0));
   all.back().f32 = all.back().f64 = [](const Arguments& x) {
-    return finiteq(x.a) && x.b != 0 && x.b == x.b ? Allowed{} : kAnything;
+    return is_finite(x.a) && x.b != 0 && x.b == x.b ? Allowed{} : kAnything;
   };
   all.back().either_zero = true;
 }
@@ -288,44 +286,44 @@ void add_whole(Functions& all) {
     all.back().whole = true;
     // C leaves open what does not fit.
     all.back().f32 = all.back().f64 = [](const Arguments& x) {
-      return fabsq(x.a) < 0x1p63 ? Allowed{} : kAnything;
+      return fabsf128(x.a) < 0x1p63 ? Allowed{} : kAnything;
     };
   };
-  for (const char* const name : {"lrint", "llrint"}) add(name, rintq);
-  for (const char* const name : {"lround", "llround"}) add(name, roundq);
+  for (const char* const name : {"lrint", "llrint"}) add(name, rintf128);
+  for (const char* const name : {"lround", "llround"}) add(name, roundf128);
   all.push_back(unary(
-      "ilogb", [](Quad x) { return Quad{1} * ilogbq(x); }, 0, 0));
+      "ilogb", [](Quad x) { return Quad{1} * ilogbf128(x); }, 0, 0));
   all.back().whole = true;
 }
 
 /// For arguments from `low` to `high` (by magnitude) an absolute error, else one in ulps.
 Limit absolute_within(double low, double high, double absolute, Allowed elsewhere) {
   return [=](const Arguments& x) {
-    return within(fabsq(x.a), low, high) ? Allowed{0, absolute} : elsewhere;
+    return within(fabsf128(x.a), low, high) ? Allowed{0, absolute} : elsewhere;
   };
 }
 
 /// __powf is exp2f(y * __log2f(x)): the errors of the logarithm and of the product, as powers.
 Allowed fast_pow_limit(const Arguments& x) {
-  const auto exponent = static_cast<double>(fabsq(x.b * log2q(x.a)));
+  const auto exponent = static_cast<double>(fabsf128(x.b * log2f128(x.a)));
   const double logarithm =
-      within(x.a, 0.5Q, 2) ? std::fabs(static_cast<double>(x.b)) * 0x1p-22 : exponent * 0x1p-22;
+      within(x.a, 0.5L, 2) ? std::fabs(static_cast<double>(x.b)) * 0x1p-22 : exponent * 0x1p-22;
   return {3 + (logarithm + exponent * 0x1p-24) * M_LN2 * 0x1p24, 0};
 }
 
 /// __tanf is __sinf(x) * (1 / __cosf(x)).
 Allowed fast_tan_limit(const Arguments& x) {
-  const Quad cosine = fabsq(cosq(x.a));
-  if (!(fabsq(x.a) <= M_PIq) || cosine < 1e-3Q) return kAnything;
-  const Quad relative = exp2q(-21.19Q) / cosine;
-  const Quad error = (exp2q(-21.41Q) / cosine + fabsq(tanq(x.a)) * relative) * 1.01Q;
+  const Quad cosine = fabsf128(cosf128(x.a));
+  if (!(fabsf128(x.a) <= M_PIf128) || cosine < 1e-3L) return kAnything;
+  const Quad relative = exp2f128(-21.19L) / cosine;
+  const Quad error = (exp2f128(-21.41L) / cosine + fabsf128(tanf128(x.a)) * relative) * 1.01L;
   return {2, static_cast<double>(error)};
 }
 
 /// __fdividef gives a quotient by more than 2^126 as zero.
 Quad fast_quotient(const Arguments& x) {
-  const Quad divisor = fabsq(x.b);
-  return finiteq(divisor) && divisor > 0x1p126 ? x.a * copysignq(0, x.b) : x.a / x.b;
+  const Quad divisor = fabsf128(x.b);
+  return is_finite(divisor) && divisor > 0x1p126 ? x.a * copysignf128(0, x.b) : x.a / x.b;
 }
 
 void add_fast(Functions& all) {
@@ -336,12 +334,12 @@ void add_fast(Functions& all) {
     all.back().f64.reset();
   };
   const Intervals turns{{-M_PI, M_PI}};
-  add("sin", sinq, absolute_within(0, M_PI, std::exp2(-21.41), kAnything), turns);
-  add("cos", cosq, absolute_within(0, M_PI, std::exp2(-21.19), kAnything), turns);
-  add("tan", tanq, fast_tan_limit, turns);
-  add("tanh", tanhq,
+  add("sin", sinf128, absolute_within(0, M_PI, std::exp2(-21.41), kAnything), turns);
+  add("cos", cosf128, absolute_within(0, M_PI, std::exp2(-21.19), kAnything), turns);
+  add("tan", tanf128, fast_tan_limit, turns);
+  add("tanh", tanhf128,
       [](const Arguments& x) {
-        return Allowed{0, static_cast<double>(fabsq(tanhq(x.a))) * 0x1p-11};
+        return Allowed{0, static_cast<double>(fabsf128(tanhf128(x.a))) * 0x1p-11};
       },
       {{-1, 1}, {-10, 10}});
   const auto grows = [](double factor) -> Limit {
@@ -349,15 +347,15 @@ void add_fast(Functions& all) {
       return Allowed{2 + std::floor(std::fabs(factor * static_cast<double>(x.a))), 0};
     };
   };
-  add("exp", expq, grows(1.173), {{-1, 1}, {-110, 90}});
+  add("exp", expf128, grows(1.173), {{-1, 1}, {-110, 90}});
   add("exp10", exp10, grows(2.97), {{-1, 1}, {-46, 39}});
   const Intervals positive{{0.5, 2}, {0, 1000}};
-  add("log", logq, absolute_within(0.5, 2, std::exp2(-21.41), {3, 0}), positive);
-  add("log2", log2q, absolute_within(0.5, 2, std::exp2(-22.0), {2, 0}), positive);
-  add("log10", log10q, absolute_within(0.5, 2, std::exp2(-24.0), {3, 0}), positive);
+  add("log", logf128, absolute_within(0.5, 2, std::exp2(-21.41), {3, 0}), positive);
+  add("log2", log2f128, absolute_within(0.5, 2, std::exp2(-22.0), {2, 0}), positive);
+  add("log10", log10f128, absolute_within(0.5, 2, std::exp2(-24.0), {3, 0}), positive);
   all.push_back({"fast_pow",
                  2,
-                 [](const Arguments& x) { return exp2q(x.b * log2q(x.a)); },
+                 [](const Arguments& x) { return exp2f128(x.b * log2f128(x.a)); },
                  fast_pow_limit,
                  {},
                  {{0.5, 2}, {0, 50}, {-20, 20}}});
@@ -365,11 +363,11 @@ void add_fast(Functions& all) {
                  2,
                  fast_quotient,
                  [](const Arguments& x) {
-                   return fabsq(x.b) < 0x1p-126 ? kAnything : Allowed{2, 0};
+                   return fabsf128(x.b) < 0x1p-126 ? kAnything : Allowed{2, 0};
                  },
                  {},
                  {{-10, 10}}});
-  add("rsqrt_rn", [](Quad x) { return 1 / sqrtq(x); }, ulps(0), {{0, 4}});
+  add("rsqrt_rn", [](Quad x) { return 1 / sqrtf128(x); }, ulps(0), {{0, 4}});
   all.back().name = "rsqrt_rn";
   add("saturate", [](Quad x) { return x >= 1  ? Quad{1}
                                       : x > 0 ? x

@@ -13,7 +13,7 @@
 #include "simgpu/exec/engine_testing.h"
 #include "simgpu/exec/maths_tests/functions.h"
 
-// CUDA's mathematical library, as nvcc puts it into kernels, against values in __float128.
+// CUDA's mathematical library, as nvcc puts it into kernels, against values in binary128.
 namespace simgpu::maths_tests {
 namespace {
 

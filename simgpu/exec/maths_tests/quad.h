@@ -1,11 +1,15 @@
 #pragma once
 
-/// Mathematical functions in __float128, which has 60 bits more than double: the oracle of
-/// maths_test. What libquadmath lacks is made of series and iterations that it takes no trust to
+#include "simgpu/arith/quad_testing.h"
+
+/// Mathematical functions in binary128, which has 60 bits more than double: the oracle of
+/// maths_test. What glibc lacks is made of series and iterations that it takes no trust to
 /// believe; none shares a formula with CUDA's library.
 namespace simgpu::maths_tests {
 
-__extension__ using Quad = __float128;
+inline bool is_nan(Quad x) { return x != x; }
+inline bool is_finite(Quad x) { return x - x == 0; }
+inline bool is_infinite(Quad x) { return !is_finite(x) && !is_nan(x); }
 
 Quad sin_pi(Quad x);
 Quad cos_pi(Quad x);

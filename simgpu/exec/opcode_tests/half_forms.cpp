@@ -3,7 +3,7 @@
 #include "simgpu/exec/opcode_tests/form.h"
 #include "simgpu/exec/opcode_tests/oracle.h"
 
-/// f16 and bf16 arithmetic, scalar and packed, judged by __float128 and a search over all 16-bit
+/// f16 and bf16 arithmetic, scalar and packed, judged by binary128 and a search over all 16-bit
 /// values.
 namespace simgpu::opcode_tests::of_half_forms {
 namespace {

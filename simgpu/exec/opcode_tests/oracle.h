@@ -6,12 +6,13 @@
 #include <cstdint>
 #include <string>
 
+#include "simgpu/arith/quad_testing.h"
+
 /// What the expected values are made of: the host's arithmetic in its own rounding modes,
-/// __float128, 128-bit integers, searches.
+/// binary128, 128-bit integers, searches.
 namespace simgpu::opcode_tests {
 
 __extension__ using Wide = __int128;
-__extension__ using Quad = __float128;
 
 /// "rn", "rz", "rm" or "rp" on the host, for a scope.
 class HostRounding {

@@ -91,6 +91,7 @@ std::size_t remove_files(const BatchFolder& folder, const Student& student,
   for (const std::string& grading : traces.gradings) remover.remove(folder.job(grading));
   // What other commands made of the whole class, and make again.
   remover.remove(folder.path() / "compared.csv");
+  remover.remove_all_of(folder.path(), "examples-part");
   remover.remove(folder.path() / "similarity");
   return remover.count();
 }

@@ -63,6 +63,16 @@ std::string shown_answer(const HandQuestion& question, bool graded) {
                 : "(not graded yet)";
 }
 
+/// Whether points were given for another text than the one that counts now.
+bool is_for_another_text(Store& store, const ManualRow& points, const std::string& grading,
+                         const HandQuestion& question) {
+  if (points.grading.empty() || points.grading == grading || !question.answer) return false;
+  const auto before = store.hand_questions(points.grading);
+  if (!before) return false;
+  const auto read = std::ranges::find(*before, question.item, &HandQuestion::item);
+  return read != before->end() && read->answer && read->answer != question.answer;
+}
+
 std::vector<FreeText> texts_of(Store& store, const PartSpec& part, const SubmissionRow& submission,
                                const std::map<Key, ManualRow>& given) {
   const auto grade = store.grade(submission.id, part.number);
@@ -75,12 +85,17 @@ std::vector<FreeText> texts_of(Store& store, const PartSpec& part, const Submiss
     text.student = submission.student;
     text.part = part.number;
     text.question = question;
+    if (grade) text.grading = grade->grading.name;
     const auto now = std::ranges::find_if(
         asked, [&](const Asked& one) { return one.question.id == question.item; });
     if (now != asked.end()) text.prompt = now->question.prompt;
     text.answer = shown_answer(question, is_graded);
+    text.to_come = !question.answer && !is_graded;
+    const auto points = given.find(Key(text.student, text.part, question.item));
+    text.is_new = points != given.end() && is_graded &&
+                  is_for_another_text(store, points->second, grade->grading.name, question);
     text.waits =
-        says_something(text.answer) && !given.contains(Key(text.student, text.part, question.item));
+        !text.to_come && says_something(text.answer) && (points == given.end() || text.is_new);
     texts.push_back(std::move(text));
   }
   return texts;
@@ -95,8 +110,8 @@ std::string cell_of(const std::string& answer) {
 }
 
 const char* state_of(const FreeText& text, bool given) {
-  if (given) return "graded";
-  return text.waits ? "pending" : "nothing written";
+  if (text.waits || text.to_come) return "pending";
+  return given ? "graded" : "nothing written";
 }
 
 }  // namespace
@@ -172,7 +187,8 @@ std::string free_text_table(Store& store, const Course& course) {
       {"student", "part", "item", "points", "max", "comment", "by", "state", "question", "answer"}};
   for (const FreeText& text : free_texts(store, course)) {
     const auto row = given.find(Key(text.student, text.part, text.question.item));
-    const bool known = row != given.end();
+    // Points for an earlier text are left out: a table that is filled in would confirm them.
+    const bool known = row != given.end() && !text.is_new;
     table.push_back({text.student, std::to_string(text.part), text.question.item,
                      known ? fmt::format("{}", row->second.points) : "",
                      format_points(text.question.max_points), known ? row->second.comment : "",

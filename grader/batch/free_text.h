@@ -16,9 +16,12 @@ struct FreeText {
   std::string student;
   int part = 0;
   HandQuestion question;
-  std::string prompt;  ///< empty where the part no longer asks it
-  std::string answer;  ///< what a person reads; empty when the student wrote nothing
-  bool waits = false;  ///< there is something to read, and nobody has given points yet
+  std::string prompt;        ///< empty where the part no longer asks it
+  std::string grading = {};  ///< that the answer is of; empty where nothing was graded
+  std::string answer;        ///< what a person reads; empty when the student wrote nothing
+  bool waits = false;        ///< there is something to read, and nobody has given points for it yet
+  bool is_new = false;       ///< of one that waits: points were given for what stood there before
+  bool to_come = false;      ///< its grading is not done: what was written is not known yet
 };
 
 /// The questions of free text of a part as the course has them now.

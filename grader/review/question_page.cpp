@@ -11,6 +11,11 @@ namespace rooflab {
 namespace {
 
 std::string state_of(const ReviewedAnswer& answer) {
+  if (answer.text.to_come) return "is being graded";
+  if (answer.text.is_new && answer.given) {
+    return fmt::format("waits again, {} points were for an earlier text",
+                       format_points(answer.given->row.points));
+  }
   if (answer.text.waits) return "waits";
   if (answer.given) return format_points(answer.given->row.points) + " points";
   return "nothing to grade";
@@ -144,9 +149,11 @@ class Page {
   }
 
   std::string grade_form() const {
+    if (answer().text.to_come) return "<p class=\"note\">This submission is being graded.</p>";
     std::string html = is_unkept("answer") ? alert_html(unkept_.message) : otherwise_html();
     auto fields = hidden();
     fields.emplace_back("revisions", answer().revisions);
+    fields.emplace_back("grading", answer().text.grading);
     const auto& grade = answer().grade;
     const std::string adjustment =
         typed("answer", "adjustment",

@@ -419,6 +419,14 @@ ReviewResponse ReviewApp::write_answer(const ReviewFields& form, const std::stri
     if (answer == view.answers.end()) {
       throw FormError("this submission was not asked that; go back to the class");
     }
+    if (answer->text.to_come) {
+      throw FormError(
+          "the submission is being graded, and what it answers is not known yet; try "
+          "again when the batch has ended");
+    }
+    if (value_of(form, "grading") != answer->text.grading) {
+      throw LostUpdate("the submission was graded again meanwhile: read the answer once more");
+    }
     const PointsTarget points =
         points_target(value_of(form, "revisions"), seen, target.team, target.part, item);
     if (has(form, "withdraw")) {

@@ -32,8 +32,9 @@ class ReviewTest : public ReviewFixture {
   /// Grades the answer of that row. @return the status
   int grade_answer(ReviewApp& app, int row, const std::string& page, const ReviewFields& more) {
     return post(app, "answer",
-                with(with(of(team(app, row)),
-                          {{"item", "why"}, {"revisions", field(page, "revisions")}}),
+                with(with(of(team(app, row)), {{"item", "why"},
+                                               {"revisions", field(page, "revisions")},
+                                               {"grading", field(page, "grading")}}),
                      more))
         .status;
   }
@@ -200,6 +201,27 @@ TEST_F(ReviewTest, GradesAnAnswerByTheRubricAndAllWhoHaveAnItemByItsChange) {
   EXPECT_EQ(query("SELECT count(*) FROM review_log WHERE what LIKE 'points%'", 1).at(0), "4");
 }
 
+TEST_F(ReviewTest, AnAnswerThatIsAnotherTextSinceItWasGradedWaitsAgain) {
+  grade();
+  add_rubric("names the bandwidth", "+3");
+  const std::string seen_before = question(*ada_);
+  grade_answer(*ada_, 0, seen_before, {{"rubric", "1"}});
+  hand_in("ann", "why = \"\"\"another answer\"\"\"\n", "answers.toml");
+  BatchRequest again = request();
+  again.regrade = {"ann"};
+  run(again);
+  EXPECT_THAT(question(*ada_), AllOf(HasSubstr("another answer"),
+                                     HasSubstr("waits again, 3 points were for an earlier text")));
+  EXPECT_THAT(submission(*ada_), HasSubstr("3 points for an earlier text, waits again"));
+  post(*ada_, "outputs", {});
+  EXPECT_THAT(output("free_text.csv"), HasSubstr("ann,1,why,,4,,,pending")) << "nothing to confirm";
+  EXPECT_EQ(grade_answer(*bob_, 0, seen_before, {{"revisions", "1"}, {"rubric", "1"}}), 409);
+  EXPECT_EQ(grade_answer(*bob_, 0, question(*bob_), {{"rubric", "1"}}), 200);
+  EXPECT_THAT(question(*ada_), Not(HasSubstr("an earlier text")));
+  post(*ada_, "outputs", {});
+  EXPECT_THAT(output("free_text.csv"), HasSubstr("ann,1,why,3,4,"));
+}
+
 TEST_F(ReviewTest, TheTableOfAnswersComesBackAsItWentOut) {
   grade();
   add_rubric("names the bandwidth", "+3");
@@ -219,6 +241,7 @@ TEST_F(ReviewTest, KeepsChosenItemsOfALostUpdateAndGoesToTheNextThatWaits) {
   const auto kept = post(*ada_, "answer",
                          with(of(team(*ada_)), {{"item", "why"},
                                                 {"revisions", "0"},
+                                                {"grading", field(seen_by_bob, "grading")},
                                                 {"go", "next"},
                                                 {"adjustment", "1"},
                                                 {"comment", "Ada's"}}));
@@ -226,6 +249,7 @@ TEST_F(ReviewTest, KeepsChosenItemsOfALostUpdateAndGoesToTheNextThatWaits) {
   const auto refused = post(*bob_, "answer",
                             with(of(team(*bob_)), {{"item", "why"},
                                                    {"revisions", field(seen_by_bob, "revisions")},
+                                                   {"grading", field(seen_by_bob, "grading")},
                                                    {"rubric", "1"},
                                                    {"comment", "Bob's"}}));
   EXPECT_EQ(refused.status, 409);

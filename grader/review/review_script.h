@@ -9,6 +9,8 @@ inline constexpr const char* kReviewScript = R"js("use strict";
   const typing = (element) =>
     element && (element.isContentEditable || /^(textarea|select)$/i.test(element.tagName) ||
                 (element.tagName === "INPUT" && !/^(checkbox|radio|submit|button)$/.test(element.type)));
+  const isEmpty = (form) => ![...form.elements].some((one) =>
+    one.type === "checkbox" ? one.checked : typing(one) && one.value.trim() !== "");
   document.addEventListener("keydown", (event) => {
     const element = document.activeElement;
     if (event.key === "Escape" && typing(element)) { element.blur(); return; }
@@ -16,7 +18,11 @@ inline constexpr const char* kReviewScript = R"js("use strict";
       const form = (element && element.form) || document.querySelector("form.grade");
       if (!form || form.method !== "post") return;
       event.preventDefault();
-      form.requestSubmit(form.querySelector("button"));
+      const buttons = form.querySelectorAll("button");
+      const decides = [...buttons].filter((button) => button.name === "decision").length > 1;
+      // Nobody decides, or gives 0 points, by a key too many: the button is shown, and wants a press of its own.
+      if (decides || (form.matches(".grade") && isEmpty(form))) buttons[0].focus();
+      else form.requestSubmit(buttons[0]);
       return;
     }
     if (event.ctrlKey || event.metaKey || event.altKey || typing(element)) return;
@@ -28,14 +34,14 @@ inline constexpr const char* kReviewScript = R"js("use strict";
       return;
     }
   });
-  let changed = false, sent = false;
+  const changed = new Set();  // forms with words that were not sent
   document.addEventListener("input", (event) => {
     const form = event.target.form;
-    if (form && form.method === "post") changed = true;
+    if (form && form.method === "post") changed.add(form);
   });
-  document.addEventListener("submit", () => { sent = true; });
+  document.addEventListener("submit", (event) => { changed.delete(event.target); });
   window.addEventListener("beforeunload", (event) => {
-    if (changed && !sent) { event.preventDefault(); event.returnValue = ""; }
+    if (changed.size > 0) { event.preventDefault(); event.returnValue = ""; }
   });
 })();
 )js";

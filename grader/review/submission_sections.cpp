@@ -83,7 +83,9 @@ std::string answers_section(const SubmissionPage& page) {
         points_for(page.view.points, text.student, page.view.part, text.question.item);
     std::string state = "nothing to grade";
     if (text.waits) state = "waits for points";
+    if (text.to_come) state = "is being graded";
     if (given != nullptr) state = fmt::format("{} points", format_points(given->row.points));
+    if (given != nullptr && text.is_new) state += " for an earlier text, waits again";
     html += fmt::format(
         "<details><summary><b>{}</b>, {} of {}</summary>{}{}{}<p>{}</p></details>\n",
         escape_html(one_line(text.question.item)), state, format_points(text.question.max_points),

@@ -156,11 +156,13 @@ GivenPoints read_points(Statement& row) {
   given.row.by = row.text();
   given.revision = row.integer();
   given.withdrawn = row.truth();
+  given.row.grading = row.text();
   return given;
 }
 
 constexpr const char* kPointsColumns =
-    "student, part, item, points, max_points, comment, given_by, revision, withdrawn";
+    "student, part, item, points, max_points, comment, given_by, revision, withdrawn, "
+    "coalesce(grading, '')";
 
 }  // namespace
 
@@ -199,8 +201,10 @@ std::int64_t ReviewStore::put_points(const ManualRow& row, bool withdrawn, const
   const auto before = newest(row.student, row.part, row.item);
   const std::int64_t revision = before ? before->revision + 1 : 1;
   Statement(database_,
-            "INSERT INTO manual_points (student, part, item, revision, points, max_points, "
-            "comment, given_by, imported_at, withdrawn) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
+            fmt::format("INSERT INTO manual_points (student, part, item, revision, points, "
+                        "max_points, comment, given_by, imported_at, withdrawn, grading) VALUES "
+                        "(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, coalesce(nullif(?11, ''), {}))",
+                        kCountingGrading))
       .bind(row.student)
       .bind(row.part)
       .bind(row.item)
@@ -211,6 +215,7 @@ std::int64_t ReviewStore::put_points(const ManualRow& row, bool withdrawn, const
       .bind(act.by)
       .bind(act.at)
       .bind(withdrawn)
+      .bind(row.grading)
       .run();
   put_log({.at = act.at,
            .by = act.by,

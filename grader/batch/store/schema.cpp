@@ -297,6 +297,11 @@ CREATE TABLE regrade_requests (       -- somebody asks for another look at a gra
   version INTEGER NOT NULL            -- 1 and up, by one with every change
 );
 )sql",
+    R"sql(
+-- What counted when the points were given, so that a text which has been replaced since is read
+-- again; NULL where nothing was graded, or an older grader wrote the row.
+ALTER TABLE manual_points ADD COLUMN grading TEXT;
+)sql",
 };
 
 int schema_of(Database& database) {

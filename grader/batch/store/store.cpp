@@ -420,22 +420,27 @@ std::optional<std::int64_t> Store::last_graded_at() {
 }
 
 std::optional<double> Store::put_manual(const ManualRow& row, std::int64_t now) {
-  Statement newest(database_,
-                   "SELECT withdrawn, points, max_points, comment, given_by FROM manual_points "
-                   "WHERE student = ? AND part = ? AND item = ? ORDER BY revision DESC LIMIT 1");
+  Statement newest(
+      database_,
+      fmt::format("SELECT withdrawn, points, max_points, comment, given_by, grading IS {} "
+                  "FROM manual_points WHERE student = ?1 AND part = ?2 AND item = ?3 "
+                  "ORDER BY revision DESC LIMIT 1",
+                  kCountingGrading));
   newest.bind(row.student).bind(row.part).bind(row.item);
   std::optional<double> before;
   if (newest.step() && !newest.truth()) {
     before = newest.real();
     const bool same = *before == row.points && newest.optional_real() == row.max_points &&
-                      newest.text() == row.comment && newest.text() == row.by;
+                      newest.text() == row.comment && newest.text() == row.by && newest.truth();
     if (same) return std::nullopt;
   }
   Statement(
       database_,
-      "INSERT INTO manual_points (student, part, item, revision, points, max_points, comment, "
-      "given_by, imported_at) SELECT ?1, ?2, ?3, coalesce(max(revision), 0) + 1, ?4, ?5, "
-      "?6, ?7, ?8 FROM manual_points WHERE student = ?1 AND part = ?2 AND item = ?3")
+      fmt::format(
+          "INSERT INTO manual_points (student, part, item, revision, points, max_points, comment, "
+          "given_by, imported_at, grading) SELECT ?1, ?2, ?3, coalesce(max(revision), 0) + 1, ?4, "
+          "?5, ?6, ?7, ?8, {} FROM manual_points WHERE student = ?1 AND part = ?2 AND item = ?3",
+          kCountingGrading))
       .bind(row.student)
       .bind(row.part)
       .bind(row.item)
@@ -450,8 +455,9 @@ std::optional<double> Store::put_manual(const ManualRow& row, std::int64_t now) 
 
 std::vector<ManualRow> Store::manual_points() {
   Statement row(database_,
-                "SELECT student, part, item, points, max_points, comment, given_by FROM "
-                "manual_points m WHERE revision = (SELECT max(revision) FROM manual_points n WHERE "
+                "SELECT student, part, item, points, max_points, comment, given_by, "
+                "coalesce(grading, '') FROM manual_points m WHERE revision = (SELECT max(revision) "
+                "FROM manual_points n WHERE "
                 "n.student = m.student AND n.part = m.part AND n.item = m.item) AND NOT withdrawn "
                 "ORDER BY student, part, item");
   std::vector<ManualRow> rows;
@@ -464,6 +470,7 @@ std::vector<ManualRow> Store::manual_points() {
     one.max_points = row.optional_real();
     one.comment = row.text();
     one.by = row.text();
+    one.grading = row.text();
     rows.push_back(std::move(one));
   }
   return rows;

@@ -65,7 +65,15 @@ struct ManualRow {
   std::optional<double> max_points = {};
   std::string comment = {};
   std::string by = {};
+  /// What counted when they were given. Empty: nobody knows, or, of what is to be written, what
+  /// counts now.
+  std::string grading = {};
 };
+
+/// What counts of a student ?1 in a part ?2, in SQL.
+inline constexpr const char* kCountingGrading =
+    "(SELECT grading FROM grades JOIN submissions s ON s.id = submission WHERE s.student = ?1 AND "
+    "s.counts AND grades.part = ?2 ORDER BY revision DESC LIMIT 1)";
 
 /// A question of free text, for which a person gives points.
 struct HandQuestion {

@@ -33,6 +33,10 @@
 namespace rooflab {
 namespace {
 
+CauseSearch causes_of(const std::string& word) {
+  return word == "quick" ? CauseSearch::quick : CauseSearch::full;
+}
+
 unsigned processors() { return std::max(1U, std::thread::hardware_concurrency()); }
 
 /// Code of strangers is not run on the strength of limits alone, unless somebody says so.
@@ -287,7 +291,9 @@ int grade_class(const BatchOptions& options, const Installation& installation) {
     const Course course = load_course(installation, toolchain, batch.settings().parts);
     if (!options.replay.empty()) {
       return replay(std::cout, batch.store(), course, options.replay, installation,
-                    {.sandbox = options.sandbox, .reveal = options.reveal})
+                    {.sandbox = options.sandbox,
+                     .causes = causes_of(options.causes),
+                     .reveal = options.reveal})
                  ? 0
                  : 1;
     }
@@ -338,7 +344,7 @@ int grade_job(const std::string& folder, const Installation& installation) {
                           .students = job.students,
                           .solutions = installation.solutions(),
                           .jobs = job.threads,
-                          .causes = job.causes == "quick" ? CauseSearch::quick : CauseSearch::full},
+                          .causes = causes_of(job.causes)},
                          {.progress = [](const std::string&) {}}, nullptr, &revealed);
   result.submission = "the submission";
   result.journal = read_journal(sources_of(folder) / grading.part().directory, grading.part());

@@ -28,7 +28,7 @@ const SubmissionRow* submission_of(const std::vector<SubmissionRow>& submissions
 }
 
 GradeResult grade_again(const GradingSubject& subject, const SourceFiles& files,
-                        const Installation& installation, bool sandbox,
+                        const Installation& installation, const ReplayOptions& options,
                         std::vector<RevealedCase>& revealed) {
   const TemporaryFolder folder(std::filesystem::temp_directory_path());
   for (const auto& [path, content] : files) write_file_atomically(folder.path() / path, content);
@@ -36,7 +36,7 @@ GradeResult grade_again(const GradingSubject& subject, const SourceFiles& files,
                   {.part = subject.part,
                    .device = subject.device,
                    .unlisted = UnlistedGpu::allow,  // the course may have changed since
-                   .sandbox = sandbox,
+                   .sandbox = options.sandbox,
                    .for_grades = true});
   ProgressLine progress;
   return grading.grade_once({.submission = folder.path(),
@@ -45,7 +45,8 @@ GradeResult grade_again(const GradingSubject& subject, const SourceFiles& files,
                              .seed = subject.seed,
                              .students = subject.students,
                              .solutions = installation.solutions(),
-                             .jobs = std::max(1U, std::thread::hardware_concurrency())},
+                             .jobs = std::max(1U, std::thread::hardware_concurrency()),
+                             .causes = options.causes},
                             {.progress = [&](const std::string& text) { progress.show(text); }},
                             nullptr, &revealed);
 }
@@ -64,7 +65,15 @@ bool compare(std::ostream& out, const GradeResult& then, const GradeResult& now)
     if (old == then.tasks.end()) {
       same = false;
       out << fmt::format("  {} was not graded then\n", task.id);
-    } else if (outcome_of(*old) != outcome_of(task)) {
+    } else if (outcome_of(*old) == outcome_of(task)) {
+      continue;
+    } else if (old->verdict == task.verdict && old->score == task.score) {
+      same = false;
+      out << fmt::format(
+          "  {} has the same verdict and {} points, and says something else of them (a batch with "
+          "--causes quick is replayed with it too)\n",
+          task.id, format_points(task.score));
+    } else {
       same = false;
       out << fmt::format("  {} differs: then {}, {} points; now {}, {} points\n", task.id,
                          name_of(old->verdict), format_points(old->score), name_of(task.verdict),
@@ -109,7 +118,7 @@ bool replay(std::ostream& out, Store& store, const Course& course, const std::st
     const GradeResult then = from_evidence(evidence);
     std::vector<RevealedCase> revealed;
     const GradeResult now =
-        grade_again(subject, store.source(subject.source), installation, options.sandbox, revealed);
+        grade_again(subject, store.source(subject.source), installation, options, revealed);
     print_report(out, now, {.colour = false, .html = {}, .all_timings = false});
     out << fmt::format("\nthen: {} of {} points on {} with seed {}, by {}\n",
                        format_points(then.score()), format_points(then.max_score()), subject.device,

@@ -4,12 +4,14 @@
 #include <string>
 
 #include "grader/batch/batch.h"
+#include "grader/pipeline/grade.h"
 #include "grader/pipeline/installation.h"
 
 namespace rooflab {
 
 struct ReplayOptions {
   bool sandbox = true;
+  CauseSearch causes = CauseSearch::full;  ///< as the batch was told
   bool reveal = false;  ///< the hidden cases that fail too, whole: for instructors alone
 };
 

@@ -8,7 +8,7 @@ inline constexpr const char* kReviewScript = R"js("use strict";
 (function () {
   const typing = (element) =>
     element && (element.isContentEditable || /^(textarea|select)$/i.test(element.tagName) ||
-                (element.tagName === "INPUT" && !/^(checkbox|radio|submit|button)$/.test(element.type)));
+                (element.tagName === "INPUT" && !/^(checkbox|radio|submit|button|hidden)$/.test(element.type)));
   const isEmpty = (form) => ![...form.elements].some((one) =>
     one.type === "checkbox" ? one.checked : typing(one) && one.value.trim() !== "");
   document.addEventListener("keydown", (event) => {

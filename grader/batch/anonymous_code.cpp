@@ -144,10 +144,12 @@ void WordsToShow::add(const SourceFiles& files) {
 
 bool WordsToShow::may_show(const std::string& word) const {
   const auto known = submissions_.find(word);
-  if (known != submissions_.end() && known->second >= kLeastToShow) return true;
-  return of_course_.contains(word) &&
-         std::ranges::none_of(pieces_of(word),
-                              [&](const std::string& piece) { return of_names_.contains(piece); });
+  const bool is_shared = known != submissions_.end() && known->second >= kLeastToShow;
+  const bool is_of_course = of_course_.contains(word);
+  const bool may_name_somebody = std::ranges::any_of(
+      pieces_of(word), [&](const std::string& piece) { return of_names_.contains(piece); });
+  // Several may agree on a word that names a classmate, but nobody writes the course's pages.
+  return may_name_somebody ? is_shared && is_of_course : is_shared || is_of_course;
 }
 
 std::vector<AnonymousLine> anonymous_lines(std::string_view text, std::uint32_t line,

@@ -63,6 +63,13 @@ TEST(AnonymousCodeTest, APieceOfAStudentsNameIsShownOnlyWhereOthersHaveIt) {
   EXPECT_EQ(shown(anonymous_lines(text, 1, words)), ">float ada_tile, lovelaceSum, gridDim;\n");
 }
 
+TEST(AnonymousCodeTest, StudentsCannotAgreeToNameAClassmate) {
+  WordsToShow words({student("s1815", "Ada Lovelace")}, {"float"});
+  const std::string text = "float Lovelace_copied;\n";
+  for (int i = 0; i < 3; ++i) words.add({{"a.cu", text}});
+  EXPECT_EQ(shown(anonymous_lines(text, 1, words)), ">float name1;\n");
+}
+
 TEST(AnonymousCodeTest, ShowsAFewLinesWithTheirIndentOfEachOther) {
   std::string text;
   for (int i = 0; i < 20; ++i) text += i % 2 == 0 ? "    if (1)\n" : "      x;\n";

@@ -12,6 +12,7 @@
 #include "grader/report/evidence.h"
 #include "grader/report/text.h"
 #include "grader/spec/nearest_name.h"
+#include "grader/spec/tested.h"
 
 namespace rooflab {
 namespace {
@@ -70,6 +71,11 @@ void drop_groups(TaskResult& task, const std::set<std::string>& held) {
     std::erase_if(story.groups, [&](const std::string& group) { return held.contains(group); });
     return story.groups.empty();
   });
+  // Of students' tests, the table shows what every group refuses.
+  task.tests.reset();
+  if (held.contains(kRightGroup)) {
+    std::erase_if(task.diagnostics, [](const Diagnostic& story) { return story.code == "RL0617"; });
+  }
   task.printed.clear();  // nobody knows in which case
 }
 
@@ -167,7 +173,7 @@ GradeResult without_held(GradeResult result, const std::vector<HeldTest>& held,
     if (own.any() && !own.whole && spec != nullptr && !task.groups.empty()) {
       drop_timings(task, timed_by(*spec, own.groups));
       drop_groups(task, own.groups);
-      task.score = std::max(0.0, rounded_points(task.score));
+      task.score = std::clamp(rounded_points(task.score), 0.0, task.max_score);
       if (!task.groups.empty()) kept.push_back(std::move(task));
     } else if (!own.any()) {
       kept.push_back(std::move(task));

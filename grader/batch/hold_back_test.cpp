@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "grader/batch/class_fixture.h"
+#include "grader/spec/tested.h"
 
 namespace rooflab {
 namespace {
@@ -83,6 +84,29 @@ TEST(WithoutHeldTests, AResultHasNothingOfAGroupThatIsHeldBack) {
   EXPECT_THAT(gemm.diagnostics[0].groups, ElementsAre("basics"));
   EXPECT_EQ(rest.score(), 11);
   EXPECT_EQ(rest.max_score(), 11);
+}
+
+TEST(WithoutHeldTests, WhatStudentsTestsRefuseIsNotShownWhereAGroupIsHeldBack) {
+  GradeResult result = wrong_edges();
+  TaskResult& tests = result.tasks[0];
+  tests.tests.emplace().hidden_caught = 4;
+  tests.score = 11.01;  // each group is rounded by itself
+  Diagnostic refused;
+  refused.code = simgpu::Code("RL0617");
+  tests.diagnostics.push_back(refused);
+  const auto left_of = [&](const std::string& group) {
+    return without_held(result, {{.part = 1, .task = "gemm", .groups = {group}}}, two_tasks())
+        .tasks[0];
+  };
+  EXPECT_FALSE(left_of("edges").tests.has_value());
+  EXPECT_LE(left_of("edges").score, left_of("edges").max_score);
+  const auto tells_refused = [](const TaskResult& task) {
+    return std::ranges::find(task.diagnostics, simgpu::Code("RL0617"), &Diagnostic::code) !=
+           task.diagnostics.end();
+  };
+  EXPECT_TRUE(tells_refused(left_of("edges"))) << "it is about the right ones";
+  result.tasks[0].groups[0].name = kRightGroup;
+  EXPECT_FALSE(tells_refused(left_of(kRightGroup)));
 }
 
 TEST(WithoutHeldTests, AResultHasNothingOfATaskThatIsHeldBack) {

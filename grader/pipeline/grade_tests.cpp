@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <future>
 #include <optional>
 #include <ranges>
@@ -28,6 +29,15 @@ struct Tested {
   bool is_refused_by(std::size_t index) const { return runs[index].is_refused; }
   bool is_refused() const { return std::ranges::any_of(runs, &TestedRun::is_refused); }
 };
+
+/// Whether two runs name a value alike, to the bit; any NaN is like any other.
+bool are_same(const Values::value_type& a, const Values::value_type& b) {
+  const auto* first = std::get_if<double>(&a.second);
+  const auto* second = std::get_if<double>(&b.second);
+  const bool are_nan =
+      first != nullptr && second != nullptr && std::isnan(*first) && std::isnan(*second);
+  return a.first == b.first && (are_nan || a.second == b.second);
+}
 
 class TestsGrader {
  public:
@@ -73,7 +83,8 @@ class TestsGrader {
       return std::nullopt;
     }
     const RunOutcome second = call_tests();
-    if (second.end == RunOutcome::End::returned && second.results == first.results) {
+    if (second.end == RunOutcome::End::returned &&
+        std::ranges::equal(first.results, second.results, are_same)) {
       return first.results;
     }
     end(Verdict::wrong_answer,
@@ -168,7 +179,8 @@ class TestsGrader {
         const auto count = std::ranges::distance(of_group(group.name));
         const auto caught = std::ranges::count_if(
             of_group(group.name), [this](const Tested& one) { return is_caught(one); });
-        group.score = group.max_score * static_cast<double>(caught) / static_cast<double>(count);
+        group.score = rounded_points(group.max_score * static_cast<double>(caught) /
+                                     static_cast<double>(count));
         if (caught < count) {
           result_.diagnostics.push_back(explain_uncaught(task().groups[i],
                                                          static_cast<int>(count - caught),

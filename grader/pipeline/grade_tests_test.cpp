@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <cmath>
+
 #include "grader/pipeline/grade_fixture.h"
 #include "labs/guest_support/student_cases.h"
 
@@ -212,6 +214,12 @@ TEST_F(GradeTestsTest, AHiddenRightImplementationThatIsRefusedShowsNoValue) {
   ASSERT_FALSE(task.diagnostics.empty());
   EXPECT_EQ(task.diagnostics[0].message, "the case \"odd\" refuses 1 of 3 right implementations");
   EXPECT_THAT(task.diagnostics[0].evidence, testing::IsEmpty());
+}
+
+TEST_F(GradeTestsTest, AToleranceThatIsNoNumberIsNamedAsThat) {
+  const TaskResult task = grade({{"all", {1, 2, 3}, {2, 4, 6}, std::nan("")}});
+  EXPECT_THAT(codes_of(task), ElementsAre("RL0618"));
+  EXPECT_THAT(task.diagnostics[0].message, HasSubstr("tolerance"));
 }
 
 TEST_F(GradeTestsTest, CasesThatDifferFromRunToRunEarnNothing) {

@@ -7,6 +7,7 @@ import shutil
 import sqlite3
 import subprocess
 import time
+import zipfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 SEED = 20261122
@@ -56,13 +57,21 @@ def rows_of(database):
         connection.close()
 
 
+def text_of(file):
+    """What a file says; of an archive its entries, each with what it says."""
+    if file.suffix != ".zip":
+        return file.read_text(errors="replace")
+    with zipfile.ZipFile(file) as archive:
+        return "".join(f"{name}\n{archive.read(name).decode(errors='replace')}\n" for name in archive.namelist())
+
+
 def files_of(out):
     """Every output by its name, without times of day."""
     result = {}
     for file in sorted(out.rglob("*")):
         name = file.relative_to(out).as_posix()
         if file.is_file() and name not in ("batch.sqlite", "batch.lock"):
-            result[name] = TIME_OF_DAY.sub("TIME", file.read_text(errors="replace"))
+            result[name] = TIME_OF_DAY.sub("TIME", text_of(file))
     return result
 
 

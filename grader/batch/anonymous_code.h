@@ -18,8 +18,8 @@ namespace rooflab {
 inline constexpr std::size_t kLeastToShow = 3;
 
 /// Which words and numbers of a class's code may be shown: those that kLeastToShow of its
-/// submissions have, and those of the course's own pages, unless a part of them is a part of a
-/// student's name.
+/// submissions have, and those of the course's own pages. A word of which a part is a part of a
+/// student's name has to be both.
 class WordsToShow {
  public:
   WordsToShow(const std::vector<Student>& students, const std::vector<std::string>& pages);

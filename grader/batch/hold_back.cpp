@@ -11,7 +11,7 @@
 #include "grader/pipeline/score.h"
 #include "grader/report/evidence.h"
 #include "grader/report/text.h"
-#include "grader/spec/nearest_name.h"
+#include "grader/spec/similar_name.h"
 #include "grader/spec/tested.h"
 
 namespace rooflab {
@@ -147,11 +147,11 @@ void require_known(const std::vector<HeldTest>& held, const Course& course) {
   const auto require = [](const HeldTest& test, const std::string& what, const std::string& name,
                           const std::set<std::string>& known) {
     if (known.contains(name)) return;
-    const std::string nearest = nearest_name(name, known);
-    throw SpecError(fmt::format("{}: [[after_due]]: part {} has no {} `{}`; {}there are {}",
-                                test.place, test.part, what, name,
-                                nearest.empty() ? "" : fmt::format("did you mean `{}`? ", nearest),
-                                fmt::join(known, ", ")));
+    const auto closest = closest_names(name, {known.begin(), known.end()});
+    throw SpecError(fmt::format(
+        "{}: [[after_due]]: part {} has no {} `{}`; {}there are {}", test.place, test.part, what,
+        name, closest.empty() ? "" : fmt::format("did you mean `{}`? ", closest.front()),
+        fmt::join(known, ", ")));
   };
   for (const HeldTest& test : held) {
     const auto part = std::ranges::find(course.parts, test.part, &PartSpec::number);

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <map>
 
+#include "grader/batch/batch.h"
 #include "grader/batch/batch_folder.h"
 #include "grader/batch/counted_grade.h"
 #include "grader/batch/people_table.h"
@@ -74,9 +75,7 @@ class Importer {
  public:
   Importer(Store& store, const Course& course, std::int64_t now)
       : store_(store), requests_(store), names_(store, course), now_(now) {
-    const auto policy = store.setting("policy");
-    counts_ = regrade_counts(store,
-                             policy ? LatePolicy::parse(*policy, "the late policy") : LatePolicy());
+    counts_ = regrade_counts(store, kept_policy(store));
     for (const SubmissionRow& row : store.submissions()) {
       if (row.counts) submissions_[row.student] = row.id;
     }

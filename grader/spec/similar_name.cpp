@@ -35,18 +35,25 @@ std::size_t changes_between(std::string_view one, std::string_view other) {
 
 }  // namespace
 
-std::string similar_name(std::string_view name, const std::vector<std::string>& candidates) {
+std::vector<std::string> closest_names(std::string_view name,
+                                       const std::vector<std::string>& candidates) {
   if (name.size() > kLongestName) return {};
-  std::string closest;
-  std::size_t fewest = name.size() / kLettersPerSlip + 1;  // what is too many
+  std::vector<std::string> closest;
+  std::size_t fewest = name.size() / kLettersPerSlip;  // more are too many
   for (const std::string& candidate : candidates) {
     if (candidate.size() > kLongestName) continue;
     const std::size_t changes = changes_between(name, candidate);
     if (changes > fewest) continue;
-    closest = changes < fewest ? candidate : std::string();
+    if (changes < fewest) closest.clear();
+    closest.push_back(candidate);
     fewest = changes;
   }
   return closest;
+}
+
+std::string similar_name(std::string_view name, const std::vector<std::string>& candidates) {
+  const std::vector<std::string> closest = closest_names(name, candidates);
+  return closest.size() == 1 ? closest.front() : std::string();
 }
 
 std::string did_you_mean(std::string_view name, const std::vector<std::string>& candidates) {

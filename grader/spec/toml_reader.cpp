@@ -8,7 +8,7 @@
 #include <sstream>
 #include <system_error>
 
-#include "grader/spec/nearest_name.h"
+#include "grader/spec/similar_name.h"
 #include "grader/spec/toml_bounds.h"
 
 namespace rooflab {
@@ -263,8 +263,9 @@ void TableReader::finish() const {
   for (const auto& [key, node] : table_) {
     const std::string name(key.str());
     if (known_.contains(name)) continue;
-    const std::string nearest = nearest_name(name, known_);
-    const std::string meant = nearest.empty() ? "" : fmt::format("did you mean `{}`? ", nearest);
+    const auto closest = closest_names(name, {known_.begin(), known_.end()});
+    const std::string meant =
+        closest.empty() ? "" : fmt::format("did you mean `{}`? ", closest.front());
     throw spec_error(file_, node, fmt::format("{}: unknown key `{}`", where_, name),
                      meant + "known keys are " + join(known_));
   }

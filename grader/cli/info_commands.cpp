@@ -104,7 +104,9 @@ void show_cases(std::ostream& out, const TaskSpec& task, bool prompts) {
     row("parameter", name, fmt::format("{} to {}", text_of(bounds.low), text_of(bounds.high)));
   }
   if (task.kind == TaskKind::tests) {
-    row("cases", "yours", fmt::format("at most {}", task.tested.most_cases));
+    row("cases", "yours",
+        fmt::format("at most {}, of {} elements together", task.tested.most_cases,
+                    task.tested.most_elements));
   }
   if (task.kind == TaskKind::worklog) {
     row("by hand", "log", fmt::format("{}, read by a person", points_in_words(task.hand_points)));

@@ -29,6 +29,19 @@ Diagnostic explain_unusable(const std::string& what, const std::string& remedy,
   return story;
 }
 
+Diagnostic explain_left_out(const TooLargeCase& too_large, const DiagnoseContext& context) {
+  Diagnostic story = begin_story("RL0618", context);
+  story.message = fmt::format(
+      "the case \"{}\" has {} elements, {} too many, and is not run: of the {} that all "
+      "cases may have together, those before it leave {}",
+      too_large.case_name, too_large.elements, too_large.elements - too_large.left, too_large.most,
+      too_large.left);
+  story.help =
+      "make the sizes small that the mistake in question does not need: a long sum needs no second "
+      "row, a ragged edge no second tile";
+  return story;
+}
+
 Diagnostic explain_refused_right(const RefusedRight& refused, const DiagnoseContext& context) {
   Diagnostic story = begin_story("RL0617", context);
   story.message = fmt::format("the case \"{}\" refuses {} of {} right implementations",

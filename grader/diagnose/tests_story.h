@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -13,6 +14,15 @@ namespace rooflab {
 /// @param remedy  what to do
 Diagnostic explain_unusable(const std::string& what, const std::string& remedy,
                             const DiagnoseContext& context);
+
+/// A case that asks for more than the cases before it have left of what all may have together.
+struct TooLargeCase {
+  std::string case_name;
+  std::int64_t elements = 0;  ///< of all of its arrays
+  std::int64_t left = 0;
+  std::int64_t most = 0;  ///< of all cases together
+};
+Diagnostic explain_left_out(const TooLargeCase& too_large, const DiagnoseContext& context);
 
 /// A case that right implementations fail.
 struct RefusedRight {

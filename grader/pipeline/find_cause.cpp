@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "grader/device/result_findings.h"
 #include "grader/pipeline/check.h"
 #include "grader/pipeline/device_work.h"
 #include "grader/pipeline/roofline.h"
@@ -14,9 +15,7 @@ namespace {
 bool is_sound(const RunOutcome& outcome) {
   return outcome.end == RunOutcome::End::returned && outcome.failed_call == 0 &&
          outcome.cuda_error.empty() && outcome.activity.error.empty() &&
-         std::ranges::all_of(outcome.activity.findings, [](const simgpu::Finding& finding) {
-           return finding.kind() == simgpu::FindingKind::leak || finding.code == "RL0325";
-         });
+         std::ranges::none_of(outcome.activity.findings, concerns_results);
 }
 
 }  // namespace

@@ -48,13 +48,16 @@ class TestsGrader {
     const std::optional<Values> named = named_cases();
     if (!named) return result_;
     try {
-      cases_ = read_student_cases(*named, task(), oracle_);
+      ReadCases read = read_student_cases(*named, task(), oracle_);
+      cases_ = std::move(read.cases);
+      left_out_ = std::move(read.left_out);
     } catch (const UnusableCases& error) {
       return end(Verdict::wrong_answer,
                  {explain_unusable(error.what(), error.remedy(), context())});
     }
     run_all();
     tell_refused();
+    tell_left_out();
     score();
     fill_table();
     return result_;
@@ -163,13 +166,22 @@ class TestsGrader {
     }
   }
 
+  void tell_left_out() {
+    for (const LeftOutCase& one : left_out_) {
+      result_.cases.push_back({one.name, Verdict::wrong_answer, false});
+      result_.verdict = Verdict::wrong_answer;
+      result_.diagnostics.push_back(explain_left_out(
+          {one.name, one.elements, one.left, task().tested.most_elements}, context()));
+    }
+  }
+
   /// A group of mistakes earns its share for each that is caught; the right ones count where none
   /// is refused and the tests catch anything at all.
   void score() {
     const bool catches = std::ranges::any_of(
         tested_, [this](const Tested& one) { return !one.is_right() && is_caught(one); });
-    const bool all_sound = std::ranges::all_of(
-        result_.cases, [](const CaseResult& one) { return one.verdict == Verdict::pass; });
+    bool all_sound = true;
+    for (std::size_t i = 0; i < cases_.size(); ++i) all_sound = all_sound && is_sound(i);
     double points = 0;
     for (std::size_t i = 0; i < result_.groups.size(); ++i) {
       GroupResult& group = result_.groups[i];
@@ -246,6 +258,7 @@ class TestsGrader {
   const Oracle& oracle_;
   TaskResult result_;
   std::vector<StudentCase> cases_;
+  std::vector<LeftOutCase> left_out_;
   std::vector<Tested> tested_;
 };
 

@@ -31,6 +31,7 @@ class GradeTestsTest : public GradeTest {
     task.cases.clear();
     task.speeds.clear();
     task.tested.most_cases = 4;
+    task.tested.most_elements = 24;
     task.tested.chosen["n"] = {std::int64_t{1}, std::int64_t{8}};
     task.groups = {{.name = "right", .title = {}, .points = 2},
                    {.name = "signs", .title = {}, .points = 4, .question = "Is anything negative?"},
@@ -60,7 +61,7 @@ class GradeTestsTest : public GradeTest {
         "edges_2",
         [right](std::vector<float> x) {
           x = right(x);
-          if (x.size() == 1) throw std::runtime_error("fails");
+          if (x.size() == 1) throw std::runtime_error("cudaErrorIllegalAddress");
           return x;
         },
         true);
@@ -96,8 +97,9 @@ class GradeTestsTest : public GradeTest {
         outcome.fresh.push_back(std::move(call));
       }
       outcome.failed_call = 0;
-    } catch (const std::runtime_error&) {
-      outcome.end = RunOutcome::End::killed;
+    } catch (const std::runtime_error& error) {
+      outcome.end = RunOutcome::End::exception;
+      outcome.cuda_error = error.what();
     }
     return outcome;
   }
@@ -258,13 +260,41 @@ TEST_F(GradeTestsTest, TestsThatEndInAnotherWayAreJudgedLikeAnyProgram) {
 
 TEST_F(GradeTestsTest, AFaultOfTheMachineIsNoStudents) {
   cases_ = {kOdd};
-  const TaskResult task = grade_task_with([this](const RunRequest& request) {
-    RunOutcome outcome = run(request);
-    if (request.entry == "right_2") outcome.end = RunOutcome::End::device_fault;
-    return outcome;
-  });
-  EXPECT_EQ(task.verdict, Verdict::grader_fault);
-  EXPECT_EQ(task.max_score, 0);
+  using End = RunOutcome::End;
+  for (const End end : {End::device_fault, End::time_limit, End::killed}) {
+    for (const char* entry : {"right_2", "edges_1"}) {
+      const TaskResult task = grade_task_with([&](const RunRequest& request) {
+        RunOutcome outcome = run(request);
+        if (request.entry == entry) outcome.end = end;
+        return outcome;
+      });
+      EXPECT_EQ(task.verdict, Verdict::grader_fault) << entry;
+      EXPECT_EQ(task.max_score, 0);
+    }
+  }
+}
+
+TEST_F(GradeTestsTest, ACaseThatIsTooLargeIsLostAlone) {
+  const ScaleCase large{"large", std::vector<float>(8), std::vector<float>(8), 0.01};
+  const TaskResult task = grade({kNegative, kOdd, large, kOne});
+  EXPECT_EQ(task.score, 10) << "the others catch every mistake";
+  EXPECT_EQ(task.verdict, Verdict::wrong_answer);
+  ASSERT_EQ(task.diagnostics.size(), 1U);
+  EXPECT_EQ(task.diagnostics[0].code, Code("RL0618"));
+  EXPECT_EQ(task.diagnostics[0].message,
+            "the case \"large\" has 16 elements, 2 too many, and is not run: of the 24 that all "
+            "cases may have together, those before it leave 14");
+  EXPECT_EQ(task.tests->cases.size(), 3U);
+  EXPECT_EQ(task.cases.back().name, "large");
+  EXPECT_EQ(task.cases.back().verdict, Verdict::wrong_answer);
+}
+
+TEST_F(GradeTestsTest, WhereAllCasesAreTooLargeNothingIsCaught) {
+  ScaleCase large{"large", std::vector<float>(8), std::vector<float>(8), 0.01};
+  part_.tasks[0].tested.most_elements = 15;
+  const TaskResult task = grade({large});
+  EXPECT_EQ(task.score, 0);
+  EXPECT_THAT(codes_of(task), ElementsAre("RL0618", "RL0616", "RL0616"));
 }
 
 }  // namespace

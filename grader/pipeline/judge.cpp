@@ -15,6 +15,7 @@
 #include "grader/pipeline/device_work.h"
 #include "grader/pipeline/too_slow.h"
 #include "grader/pipeline/wrapped_index.h"
+#include "simgpu/notice.h"
 #include "simgpu/warp_pairs.h"
 
 namespace rooflab {
@@ -23,6 +24,7 @@ namespace {
 using End = RunOutcome::End;
 using simgpu::Finding;
 using simgpu::FindingKind;
+using simgpu::is_notice;
 
 /// More stories than these hide the first, which is the one to read.
 constexpr std::size_t kMostStories = 3;
@@ -43,12 +45,9 @@ bool is_race_or_its_cause(const Finding& finding) {
   return is_race(finding) || is_divergent_barrier(finding);
 }
 
-/// A leak is worth a word but fails nothing.
-bool is_leak(const Finding& finding) { return finding.kind() == FindingKind::leak; }
-
 bool is_misuse(const Finding& finding) { return finding.kind() == FindingKind::invalid_api_use; }
 
-bool is_error(const Finding& finding) { return !is_race(finding) && !is_leak(finding); }
+bool is_error(const Finding& finding) { return !is_race(finding) && !is_notice(finding); }
 
 /// The text of a stub comes from the submission, so that of a hidden case is dropped.
 Diagnostic explain_stub(const RunOutcome& outcome, const DiagnoseContext& context) {
@@ -421,8 +420,8 @@ Judgement judge(const JudgedRun& run) {
       judgement.for_people.push_back(place + ": " + operations->reason);
     }
   }
-  if (std::ranges::any_of(activity.findings, is_leak)) {
-    judgement.diagnostics = from_findings(run, Verdict::pass, is_leak).diagnostics;
+  if (std::ranges::any_of(activity.findings, is_notice)) {
+    judgement.diagnostics = from_findings(run, Verdict::pass, is_notice).diagnostics;
   } else if (run.outcome.keeps_records) {
     if (auto story = explain_thin_blocks(activity, run.context)) {
       judgement.diagnostics.push_back(*std::move(story));

@@ -229,5 +229,10 @@ TEST(Judge, TakesNoCallWhoseStreamsTheDeviceCouldNotWatch) {
 
 TEST(Judge, LetsALeakPassWithAWord) { expect_told({leak()}, Verdict::pass, "RL0309"); }
 
+TEST(Judge, LetsACallPassWithAWordInWhichNotEveryRaceWasLookedFor) {
+  expect_told({found("RL0615")}, Verdict::pass, "RL0615");
+  expect_told({found("RL0615"), race()}, Verdict::race, "RL0302");
+}
+
 }  // namespace
 }  // namespace rooflab

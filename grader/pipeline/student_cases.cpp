@@ -9,13 +9,13 @@
 #include <cmath>
 #include <cstring>
 #include <optional>
+#include <set>
 
+#include "grader/contract/test_cases.h"
 #include "grader/report/text.h"
 
 namespace rooflab {
 namespace {
-
-constexpr std::size_t kLongestName = 60;
 
 /// Of the results those of one case.
 class CaseFields {
@@ -51,6 +51,13 @@ std::optional<std::vector<std::uint32_t>> bits_in(const std::string& text) {
   return bits;
 }
 
+/// Others can be invisible, look like another one, or turn the direction of text.
+bool is_case_name(const std::string& text) {
+  const auto is_shown = [](char letter) { return letter >= ' ' && letter <= '~'; };
+  return !text.empty() && text.size() <= kLongestCaseName && std::ranges::all_of(text, is_shown) &&
+         text.front() != ' ' && text.back() != ' ' && text.find("  ") == std::string::npos;
+}
+
 std::string shape_words(const Tensor& tensor) {
   return fmt::format("{}", fmt::join(tensor.shape, " x "));
 }
@@ -60,16 +67,29 @@ class CaseReader {
   CaseReader(const Values& results, std::int64_t index, const TaskSpec& task, const Oracle& oracle)
       : fields_(results, index), task_(task), oracle_(oracle) {
     const auto* name = fields_.find<std::string>("name");
-    if (name == nullptr || name->empty() || name->size() > kLongestName) {
+    if (name == nullptr || !is_case_name(*name)) {
       throw UnusableCases(
-          fmt::format("case {} has no name of 1 to {} characters", index + 1, kLongestName),
-          "name it after what it is about, such as \"K = 1\"");
+          fmt::format("case {} has no name of 1 to {} characters of ASCII, words with single "
+                      "spaces between them",
+                      index + 1, kLongestCaseName),
+          "name it after what it is about, such as \"K = 1\", with letters, digits and signs "
+          "that every keyboard has");
     }
     case_.name = *name;
+    read_parameters();
+  }
+
+  const std::string& name() const { return case_.name; }
+  /// Of all arrays that are a student's to give.
+  std::int64_t elements() const {
+    std::int64_t sum = 0;
+    for (const Tensor& tensor : case_.problem.tensors) {
+      if (tensor.type == ElementType::float32) sum += tensor.elements();
+    }
+    return sum;
   }
 
   StudentCase read() {
-    read_parameters();
     for (Tensor& tensor : case_.problem.tensors) read_tensor(tensor);
     if (case_.expected.empty()) {
       fail("expects nothing of any output", "give the elements that an output has to hold");
@@ -79,7 +99,7 @@ class CaseReader {
 
  private:
   [[noreturn]] void fail(const std::string& what, const std::string& remedy) const {
-    throw UnusableCases(fmt::format("case \"{}\" {}", one_line(case_.name), what), remedy);
+    throw UnusableCases(fmt::format("case \"{}\" {}", case_.name, what), remedy);
   }
 
   void read_parameters() {
@@ -111,10 +131,15 @@ class CaseReader {
     const auto* text = fields_.find<std::string>(tensor.name);
     const bool is_input = tensor.role != Role::output;
     if (tensor.type != ElementType::float32) return;
-    if (!is_input && (text == nullptr || text->empty())) return;
+    const bool is_left_out = text == nullptr ? fields_.find(tensor.name) == nullptr : text->empty();
+    if (!is_input && is_left_out) return;
     const auto bits = text == nullptr ? std::nullopt : bits_in(*text);
-    const std::size_t count = bits ? bits->size() : 0;
-    if (count != static_cast<std::size_t>(tensor.elements())) {
+    // A guest hands on by its number what no task allows.
+    const auto* number = fields_.find<std::int64_t>(tensor.name);
+    const std::int64_t count = bits     ? static_cast<std::int64_t>(bits->size())
+                               : number ? *number
+                                        : 0;
+    if (!bits || count != tensor.elements()) {
       fail(fmt::format("has {} elements for {}, which is {}", count, tensor.name,
                        shape_words(tensor)),
            fmt::format("give {} as many elements as its shape has: {}", tensor.name,
@@ -152,8 +177,7 @@ class CaseReader {
 
 }  // namespace
 
-std::vector<StudentCase> read_student_cases(const Values& results, const TaskSpec& task,
-                                            const Oracle& oracle) {
+ReadCases read_student_cases(const Values& results, const TaskSpec& task, const Oracle& oracle) {
   const auto found = results.find("cases");
   const auto* count = found == results.end() ? nullptr : std::get_if<std::int64_t>(&found->second);
   if (count == nullptr || *count < 1) throw UnusableCases("there is no case", "add a first one");
@@ -162,16 +186,24 @@ std::vector<StudentCase> read_student_cases(const Values& results, const TaskSpe
         fmt::format("there are {} cases, and {} are allowed", *count, task.tested.most_cases),
         "leave out those that catch what another one catches, too");
   }
-  std::vector<StudentCase> cases;
+  ReadCases read;
+  std::set<std::string> names;
+  std::int64_t left = task.tested.most_elements;
   for (std::int64_t i = 0; i < *count; ++i) {
-    StudentCase read = CaseReader(results, i, task, oracle).read();
-    if (std::ranges::find(cases, read.name, &StudentCase::name) != cases.end()) {
-      throw UnusableCases(fmt::format("two cases are named \"{}\"", one_line(read.name)),
+    CaseReader reader(results, i, task, oracle);
+    if (!names.insert(reader.name()).second) {
+      throw UnusableCases(fmt::format("two cases are named \"{}\"", reader.name()),
                           "rename one: reports tell them apart by their names");
     }
-    cases.push_back(std::move(read));
+    const std::int64_t elements = reader.elements();
+    if (elements > left) {
+      read.left_out.push_back({reader.name(), elements, left});
+      continue;
+    }
+    left -= elements;
+    read.cases.push_back(reader.read());
   }
-  return cases;
+  return read;
 }
 
 }  // namespace rooflab

@@ -6,6 +6,7 @@
 #include <limits>
 #include <map>
 
+#include "grader/guest/call_protocol.h"
 #include "grader/pipeline/grade_fixture.h"
 #include "labs/guest_support/student_cases.h"
 
@@ -38,11 +39,12 @@ Values named(const std::vector<ScaleCall>& cases) {
 TaskSpec scale_tests() {
   TaskSpec task;
   task.tested.most_cases = 3;
+  task.tested.most_elements = 20;
   task.tested.chosen["n"] = {std::int64_t{1}, std::int64_t{8}};
   return task;
 }
 
-std::vector<StudentCase> read(const Values& results) {
+ReadCases read(const Values& results) {
   return read_student_cases(results, scale_tests(), ScaleOracle());
 }
 
@@ -59,7 +61,7 @@ std::string objection_to(const Values& results) {
 std::string objection_to_case(const ScaleCall& one) { return objection_to(named({one})); }
 
 TEST(StudentCasesTest, ACaseBecomesACallAndWhatIsExpectedOfIt) {
-  const auto cases = read(named({{.x = {1.5F, -0.0F}, .y = {3, -0.25F}}}));
+  const auto cases = read(named({{.x = {1.5F, -0.0F}, .y = {3, -0.25F}}})).cases;
   ASSERT_EQ(cases.size(), 1U);
   EXPECT_EQ(cases[0].name, "two");
   EXPECT_EQ(cases[0].chosen, (Values{{"n", std::int64_t{2}}}));
@@ -79,8 +81,57 @@ TEST(StudentCasesTest, ThereIsACaseAndThereAreNotTooMany) {
 
 TEST(StudentCasesTest, EveryCaseHasANameOfItsOwn) {
   EXPECT_EQ(objection_to(named({{}, {}})), "two cases are named \"two\"");
-  EXPECT_EQ(objection_to_case({.name = ""}), "case 1 has no name of 1 to 60 characters");
-  EXPECT_THAT(objection_to_case({.name = std::string(1000, 'x')}), HasSubstr("no name"));
+}
+
+TEST(StudentCasesTest, NamesThatLookAlikeAreTheSame) {
+  for (const char* right : {"K = 1", "~!\"'<&>", "x"}) {
+    EXPECT_EQ(objection_to_case({.name = right}), "") << right;
+  }
+  for (const std::string& wrong :
+       {std::string(), std::string(" two"), std::string("two "), std::string("a  b"),
+        std::string("two\u200b"), std::string("\u202etwo"), std::string("\u0442wo"),
+        std::string("t\u00e9"), std::string("a\tb"), std::string("a\nb"), std::string("a\0b", 3),
+        std::string("\x7f"), std::string("\xff"), std::string(61, 'x'),
+        std::string(1 << 21, 'x')}) {
+    EXPECT_THAT(objection_to_case({.name = wrong}),
+                HasSubstr("case 1 has no name of 1 to 60 characters of ASCII"))
+        << wrong.substr(0, 20);
+  }
+}
+
+TEST(StudentCasesTest, ACaseForWhichNoElementsAreLeftIsLeftOutAlone) {
+  const std::vector<float> eight(8);
+  const ReadCases read_cases = read(named({{.name = "eight", .n = 8, .x = eight, .y = eight},
+                                           {.name = "more", .n = 8, .x = eight, .y = eight},
+                                           {.name = "two"}}));
+  ASSERT_EQ(read_cases.cases.size(), 2U);
+  EXPECT_EQ(read_cases.cases[1].name, "two") << "it still fits";
+  ASSERT_EQ(read_cases.left_out.size(), 1U);
+  EXPECT_EQ(read_cases.left_out[0].name, "more");
+  EXPECT_EQ(read_cases.left_out[0].elements, 16);
+  EXPECT_EQ(read_cases.left_out[0].left, 4);
+}
+
+TEST(StudentCasesTest, ArraysThatNoReplyHasRoomForAreNamedByTheirNumberOfElements) {
+  const std::vector<float> vast(100'000);
+  const Values results = named({{.name = "vast", .n = 2, .x = vast}});
+  EXPECT_EQ(results.at("0.x"), Value(std::int64_t{100'000}));
+  EXPECT_EQ(objection_to(results), "case \"vast\" has 100000 elements for x, which is 2");
+  EXPECT_EQ(objection_to_case({.y = vast}), "case \"two\" has 100000 elements for y, which is 2");
+}
+
+TEST(StudentCasesTest, AnyNumberOfCasesIsHandedOnWithinAReply) {
+  const std::vector<float> large(32'768);
+  std::vector<ScaleCall> many(1000, {.x = large, .y = {}});
+  const Values results = named(many);
+  EXPECT_EQ(objection_to(results), "there are 1000 cases, and 3 are allowed");
+  std::size_t bytes = 0;
+  for (const auto& [name, value] : results) {
+    const auto* text = std::get_if<std::string>(&value);
+    bytes += name.size() + (text == nullptr ? 0 : text->size()) + 64;
+  }
+  EXPECT_LT(bytes, kMaxReplyBytes);
+  EXPECT_LT(results.size(), 1000U) << "more than a reply may have";
 }
 
 TEST(StudentCasesTest, SizesAreThoseThatTheTaskAllows) {

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <stdexcept>
 
+#include "grader/device/result_findings.h"
 #include "grader/pipeline/check.h"
 #include "grader/pipeline/roofline.h"
 #include "grader/pipeline/run_case.h"
@@ -29,13 +30,22 @@ TestedRun compared(const StudentCase& one, const std::vector<std::vector<std::by
   return {true, std::move(wrong.front())};
 }
 
-/// Whether the call failed, or did what no program may; leaks are nothing that a test sees.
+/// Whether nobody knows what the call comes to: it did not end in time, or its process is gone.
+bool is_lost(const RunOutcome& outcome) {
+  using End = RunOutcome::End;
+  const auto has_no_end = [](const simgpu::Finding& finding) {
+    return finding.kind() == simgpu::FindingKind::too_long || finding.code == "RL0307";
+  };
+  const bool has_come_back = outcome.end == End::returned || outcome.end == End::exception;
+  return !has_come_back || std::ranges::any_of(outcome.activity.findings, has_no_end);
+}
+
+/// Whether the call failed, or did what no program may. What is found of work off the stream and of
+/// leaks says nothing of results, and may be of a later call.
 bool has_failed(const RunOutcome& outcome) {
   return outcome.end != RunOutcome::End::returned || !outcome.cuda_error.empty() ||
          !outcome.activity.error.empty() ||
-         std::ranges::any_of(outcome.activity.findings, [](const simgpu::Finding& finding) {
-           return finding.kind() != simgpu::FindingKind::leak;
-         });
+         std::ranges::any_of(outcome.activity.findings, concerns_results);
 }
 
 /// The cases from `first` on. A device that makes no further calls leaves them out.
@@ -66,9 +76,10 @@ std::vector<TestedRun> run_cases(Device& device, const Implementation& implement
   while (runs.size() < cases.size()) {
     const RunOutcome outcome =
         run_past_fault(device, request_for(implementation, cases, runs.size(), task, oracle));
-    if (outcome.end == RunOutcome::End::device_fault) {
+    if (is_lost(outcome)) {
       throw std::runtime_error(
-          fmt::format("calling {} failed: {}", implementation.entry, outcome.detail));
+          fmt::format("calling {} failed: {}", implementation.entry,
+                      outcome.detail.empty() ? "it did not come back" : outcome.detail));
     }
     const bool has_later_failed = outcome.failed_call > 0;
     const bool is_failed = !has_later_failed && has_failed(outcome);

@@ -57,5 +57,34 @@ TEST(TestedRunsTest, ACallThatFailsIsRefusedWhateverItWrote) {
       << "no test sees what is not freed";
 }
 
+TEST(TestedRunsTest, WhatIsFoundOfLaterCallsIsNotTheFirstOnes) {
+  RunOutcome with_work_off_the_stream;
+  with_work_off_the_stream.activity.findings = {finding("RL0325")};
+  EXPECT_THAT(refused({case_of_z("right", 7)}, with_work_off_the_stream), ElementsAre(false));
+}
+
+TEST(TestedRunsTest, ACallThatDoesNotComeBackCatchesNothing) {
+  using End = RunOutcome::End;
+  for (const End end : {End::time_limit, End::memory_limit, End::output_limit, End::disk_limit,
+                        End::killed, End::exited, End::not_implemented, End::device_fault}) {
+    RunOutcome lost;
+    lost.end = end;
+    EXPECT_THROW(refused({case_of_z("wrong", 8)}, lost), std::runtime_error);
+  }
+  for (const Code code : {Code("RL0307"), Code("RL0319")}) {
+    RunOutcome endless;
+    endless.cuda_error = "cudaErrorLaunchTimeout";
+    endless.activity.findings = {finding(code)};
+    EXPECT_THROW(refused({case_of_z("wrong", 8)}, endless), std::runtime_error) << code.text();
+  }
+}
+
+TEST(TestedRunsTest, AnExceptionOfACallThatFailedOnTheDeviceIsARefusal) {
+  RunOutcome thrown;
+  thrown.end = RunOutcome::End::exception;
+  thrown.activity.error = "cudaErrorIllegalAddress";
+  EXPECT_THAT(refused({case_of_z("right", 7)}, thrown), ElementsAre(true));
+}
+
 }  // namespace
 }  // namespace rooflab

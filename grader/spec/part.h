@@ -124,6 +124,8 @@ struct Bounds {
 /// What a case of a student's tests may be (`tests` tasks).
 struct TestedSpec {
   int most_cases = 0;
+  /// Of all arrays of all cases together: the work that a student's tests may ask for.
+  std::int64_t most_elements = 0;
   Values fixed;                          ///< parameters of every case
   std::map<std::string, Bounds> chosen;  ///< those that a case gives
 };

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "grader/contract/test_cases.h"
+
 namespace rooflab {
 namespace {
 
@@ -23,15 +25,17 @@ Bounds read_bounds(const toml::table& table, const std::string& name,
 }  // namespace
 
 TestedSpec read_tested(const toml::table& table, const std::filesystem::path& file) {
-  constexpr std::int64_t kMostCases = 50;  // each is a call of every implementation
   TableReader reader(table, file, "[task.tested]");
   TestedSpec tested;
-  const std::int64_t most = reader.integer("most_cases");
-  if (most < 1 || most > kMostCases) {
-    throw reader.error("most_cases", fmt::format("`most_cases` is {}", most),
-                       fmt::format("let a student write 1 to {} cases", kMostCases));
-  }
-  tested.most_cases = static_cast<int>(most);
+  const auto read_most = [&](const char* key, std::int64_t limit, const char* what) {
+    const std::int64_t most = reader.integer(key);
+    if (most >= 1 && most <= limit) return most;
+    throw reader.error(key, fmt::format("`{}` is {}", key, most),
+                       fmt::format("allow 1 to {} {}", limit, what));
+  };
+  tested.most_cases = static_cast<int>(read_most("most_cases", kMostTestCases, "cases"));
+  tested.most_elements = read_most("most_elements", kMostElementsOfCase,
+                                   "elements, of all arrays of all cases together");
   tested.fixed = reader.values("fixed");
   reader.maybe("chosen", [&](const toml::table& chosen) {
     TableReader own(chosen, file, "chosen");

@@ -26,6 +26,7 @@ points = 4
 hints = ["one", "two", "three"]
 [task.tested]
 most_cases = 5
+most_elements = 100
 fixed = { type = "float" }
 chosen.n = { low = 1, high = 9 }
 chosen.factor = { low = 0.5, high = 4.0 }
@@ -74,6 +75,7 @@ TEST_F(TestedTest, ATaskSaysWhatACaseMayBeAndWhatToAskWhoeverMissesAMistake) {
   const TaskSpec task = load(kPartOfTests).tasks.at(0);
   EXPECT_EQ(task.kind, TaskKind::tests);
   EXPECT_EQ(task.tested.most_cases, 5);
+  EXPECT_EQ(task.tested.most_elements, 100);
   EXPECT_EQ(task.tested.fixed, (Values{{"type", "float"}}));
   EXPECT_EQ(task.tested.chosen.at("n").high, Value(std::int64_t{9}));
   EXPECT_EQ(task.tested.chosen.at("factor").low, Value(0.5));
@@ -86,7 +88,13 @@ TEST_F(TestedTest, ARangeIsOfTwoNumbersOfOneTypeInOrder) {
        {"{ low = 9, high = 1 }", "{ low = 1, high = 9.5 }", "{ low = \"a\", high = \"b\" }"}) {
     expect_error(range, wrong, "`low` and `high` of n are no range");
   }
-  expect_error("most_cases = 5", "most_cases = 0", "let a student write 1 to 50 cases");
+}
+
+TEST_F(TestedTest, WhatAllCasesMayAskForIsBounded) {
+  expect_error("most_cases = 5", "most_cases = 0", "allow 1 to 50 cases");
+  expect_error("most_elements = 100", "most_elements = 40000",
+               "allow 1 to 32768 elements, of all arrays of all cases together");
+  expect_error("most_elements = 100\n", "", "most_elements");
 }
 
 TEST_F(TestedTest, RightImplementationsAndMistakesHaveGroups) {

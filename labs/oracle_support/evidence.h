@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cmath>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <variant>
@@ -67,11 +68,6 @@ inline bool multiplies_on(const FlopsDone& done, double flops) {
   return done.on_tensor_cores >= flops && done.on_cuda_cores < flops / 2;
 }
 
-/// True when `got` is a number within `relative` of `expected`.
-inline bool is_close(double got, double expected, double relative) {
-  return std::abs(got - expected) <= relative * std::abs(expected);
-}
-
 /// All parts in a row, numbers with up to five digits.
 template <typename... Parts>
 std::string message(const Parts&... parts) {
@@ -80,6 +76,31 @@ std::string message(const Parts&... parts) {
   out.precision(kDigits);
   (out << ... << parts);
   return out.str();
+}
+
+/// A complaint of a right call of which tensor cores did less than the work of its case says
+/// (Work::flops of types such as "bf16_tensor"), for tasks that are about them.
+/// @param advice how the task's page has them multiply
+inline std::optional<Complaint> without_tensor_cores(const Work& work, const CallEvidence& evidence,
+                                                     const char* advice) {
+  if (!evidence.keeps_records) return std::nullopt;
+  for (const auto& [peak, flops] : work.flops) {
+    if (!peak.ends_with("_tensor")) continue;
+    const FlopsDone done = flops_done(evidence, peak);
+    if (multiplies_on(done, flops)) continue;
+    return Complaint{
+        "RL0431",
+        "not all products are computed on tensor cores" +
+            Evidence{message(": they did ", done.on_tensor_cores, " FLOPs of at least ", flops,
+                             ", and CUDA cores ", done.on_cuda_cores)},
+        advice};
+  }
+  return std::nullopt;
+}
+
+/// True when `got` is a number within `relative` of `expected`.
+inline bool is_close(double got, double expected, double relative) {
+  return std::abs(got - expected) <= relative * std::abs(expected);
 }
 
 }  // namespace rooflab

@@ -108,6 +108,16 @@ struct BlockCheckers::State {
     races_there.access(strong, stride, order, findings);
   }
 
+  /// So many windows of global memory had to be forgotten to make room for an access.
+  void note_forgotten(const WarpAccess& access, std::uint64_t windows) {
+    if (!unwatched) {
+      const auto lane = static_cast<std::uint8_t>(std::countr_zero(access.mask));
+      unwatched = finding_at("RL0615", access, block, lane, (*access.address)[lane]);
+      unwatched->occurrences = 0;
+    }
+    unwatched->occurrences += windows;
+  }
+
   DeviceMemory& memory;
   std::vector<AccessFacts> facts;  ///< by pc
   std::uint64_t block = 0;
@@ -121,7 +131,8 @@ struct BlockCheckers::State {
   WrittenBytes shared;
   WrittenBytes local;  ///< of all threads, one after the other
   FindingList findings;
-  std::vector<Unwritten> unwritten;  ///< by the last access: one at most
+  std::optional<RawFinding> unwatched;  ///< where races were not looked for, once for the block
+  std::vector<Unwritten> unwritten;     ///< by the last access: one at most
 };
 
 BlockCheckers::BlockCheckers(DeviceMemory& memory, std::vector<AccessFacts> facts,
@@ -230,7 +241,11 @@ void BlockCheckers::global(const WarpAccess& access) {
       [&](std::uint64_t first, std::uint64_t bytes) {
         state.memory.mark_initialized(first, bytes);
       });
+  const std::uint64_t forgotten = state.global_races.forgotten_windows();
   state.check_races(state.global_races, access, MemorySpace::global, stride);
+  if (state.global_races.forgotten_windows() != forgotten) [[unlikely]] {
+    state.note_forgotten(access, state.global_races.forgotten_windows() - forgotten);
+  }
   if (!state.stale_loads) return;
   if (writes(access.kind)) {
     state.stale_loads->store(access);
@@ -326,6 +341,7 @@ void BlockCheckers::warp_barrier(std::uint16_t warp, std::uint32_t mask) {
 
 std::vector<RawFinding> BlockCheckers::take_findings() {
   if (has_unwritten_) add_unwritten();
+  if (state_->unwatched) state_->findings.add(*std::exchange(state_->unwatched, {}));
   return state_->findings.take();
 }
 

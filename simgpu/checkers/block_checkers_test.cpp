@@ -486,6 +486,28 @@ TEST(GlobalInitialisationTest, AnAtomicReadsWhatItUpdates) {
   EXPECT_THAT(checkers.take_findings(), IsEmpty()) << "said once: afterwards it holds something";
 }
 
+TEST(GlobalRacesOfABlockTest, WhatTheRecordsHadNoRoomForIsToldOnce) {
+  constexpr std::uint64_t kApart = 4096, kPlaces = 500;
+  DeviceMemory memory(1 << 22);
+  const std::uint64_t base = memory.allocate(kApart * kPlaces, "a").value();
+  BlockCheckers checkers(memory, {}, 1 << 14);
+  const auto store_to = [&](std::uint64_t places) {
+    checkers.begin_block(0, 0, kWarps, 0);
+    for (std::uint64_t place = 0; place < places; ++place) {
+      TestAccess store(AccessKind::store, 1,
+                       [&](auto lane) { return base + place * kApart + lane; });
+      checkers.global(store.by(0, static_cast<std::uint32_t>(place % 3)).get());
+    }
+    return checkers.take_findings();
+  };
+  const std::vector<RawFinding> found = store_to(kPlaces);
+  ASSERT_THAT(found, SizeIs(1));
+  EXPECT_EQ(found[0].code, Code("RL0615"));
+  EXPECT_GT(found[0].occurrences, kPlaces / 2);
+  EXPECT_LE(found[0].occurrences, kPlaces);
+  EXPECT_THAT(store_to(4), IsEmpty()) << "another block's";
+}
+
 TEST(LocalInitialisationTest, EveryThreadHasItsOwn) {
   DeviceMemory memory(1 << 20);
   BlockCheckers checkers(memory);

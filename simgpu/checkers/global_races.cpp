@@ -11,6 +11,7 @@ void GlobalRaces::begin_block(std::uint64_t block, std::uint32_t warps) {
   block_ = block;
   kept_.clear();
   kept_bytes_ = 0;
+  forgotten_windows_ = 0;
   const std::size_t windows = std::bit_ceil(std::size_t{kWindowsPerWarp} * std::max(warps, 1U));
   if (ways_.size() != windows) {
     forget_all();
@@ -77,6 +78,7 @@ void GlobalRaces::keep(const Window& window, WarpOrder::Time interval) {
   while (kept_bytes_ > most && !kept_.empty()) {
     kept_bytes_ -= kept_.begin()->second.bytes();
     kept_.erase(kept_.begin());
+    ++forgotten_windows_;
   }
 }
 

@@ -18,9 +18,9 @@ namespace simgpu {
 /// none. If a block touches more than that between two barriers, what is known of the window that
 /// it touched longest ago is packed (KeptRaces), and unpacked when it is touched again; likewise
 /// when records would take more than `most_bytes`, for many blocks may be watched at a time. Packed
-/// windows beyond that are forgotten, and races with them are missed: with 64 MiB, those are
-/// hundreds of MiB that warps walk through, or a few that they touch at random, from barrier to
-/// barrier. What is found depends on the block alone.
+/// windows beyond that are forgotten, and races with them are missed, which is told (RL0615): with
+/// 64 MiB, those are hundreds of MiB that warps walk through, or a few that they touch at random,
+/// from barrier to barrier. What is found depends on the block alone.
 class GlobalRaces {
  public:
   explicit GlobalRaces(std::size_t most_bytes = ~std::size_t{0}) : most_bytes_(most_bytes) {}
@@ -31,6 +31,8 @@ class GlobalRaces {
     kept_.clear();
     held_bytes_ = kept_bytes_ = 0;
   }
+  /// Windows of this block in which races were missed, if there were any.
+  std::uint64_t forgotten_windows() const { return forgotten_windows_; }
   /// Memory that the records take.
   std::size_t held_bytes() const { return held_bytes_ + kept_bytes_; }
   /// @param stride the lanes' distance, where it is known to be the same throughout
@@ -66,6 +68,7 @@ class GlobalRaces {
   std::unordered_map<std::uint64_t, KeptRaces> kept_;  ///< by window, since the last barrier
   WarpOrder::Time kept_since_ = 0;
   std::size_t kept_bytes_ = 0;
+  std::uint64_t forgotten_windows_ = 0;
   std::vector<Window> ways_;  ///< kWays of each set, one after the other
 };
 

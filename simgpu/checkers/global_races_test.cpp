@@ -108,5 +108,20 @@ TEST_F(GlobalRacesTest, HoldsNothingOnceAllIsForgotten) {
   EXPECT_FALSE(races_with_load(races, 7, 4));
 }
 
+TEST_F(GlobalRacesTest, CountsTheWindowsThatItHasForgotten) {
+  constexpr std::size_t kMost = 1 << 16, kPlaces = 4000;
+  GlobalRaces bounded(kMost);
+  bounded.begin_block(0, kWarpsOfLargeBlock);
+  for (std::uint64_t place = 0; place < kPlaces; ++place) store(bounded, place, 0);
+  EXPECT_FALSE(races_with_load(bounded, 0, 1)) << "it was touched longest ago";
+  const std::uint64_t forgotten = bounded.forgotten_windows();
+  EXPECT_GT(forgotten, kPlaces / 2);
+  EXPECT_LT(forgotten, kPlaces + 2);
+  bounded.begin_block(1, kWarpsOfLargeBlock);
+  EXPECT_EQ(bounded.forgotten_windows(), 0U);
+  for (std::uint64_t place = 0; place < 8; ++place) store(bounded, place, 0);
+  EXPECT_EQ(bounded.forgotten_windows(), 0U) << "these have room";
+}
+
 }  // namespace
 }  // namespace simgpu

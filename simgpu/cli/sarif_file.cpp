@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "simgpu/notice.h"
 #include "simgpu/sarif/sarif.h"
 
 namespace simgpu::cli {
@@ -12,10 +13,9 @@ sarif::Place place_of(const AccessSite& site) {
 }
 
 sarif::Result result_of(const Finding& finding) {
-  sarif::Result result{
-      .code = finding.code,
-      .level = finding.kind() == FindingKind::leak ? sarif::Level::warning : sarif::Level::error,
-      .message = finding.message};
+  sarif::Result result{.code = finding.code,
+                       .level = is_notice(finding) ? sarif::Level::warning : sarif::Level::error,
+                       .message = finding.message};
   if (!finding.object.empty()) result.details.push_back("object: " + finding.object);
   if (finding.occurrences > 1) {
     result.details.push_back(fmt::format("note: this happened {} times", finding.occurrences));

@@ -12,6 +12,7 @@
 
 #include "simgpu/memory/descriptor.h"
 #include "simgpu/model/line_words.h"
+#include "simgpu/notice.h"
 
 namespace simgpu::cli {
 namespace {
@@ -123,7 +124,7 @@ std::optional<std::string> source_text(const std::string& file) {
 }
 
 std::string tell(const Finding& finding) {
-  const char* severity = finding.kind() == FindingKind::leak ? "warning" : "error";
+  const char* severity = is_notice(finding) ? "warning" : "error";
   std::string story =
       fmt::format("{}[{}]: {}\n", severity, finding.code.text(), printable(finding.message));
   const AccessSite& where = finding.where;

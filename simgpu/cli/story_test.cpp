@@ -79,6 +79,15 @@ TEST_F(Story, BeginsWithTheCauseAndEndsWithWhatHelps) {
                                std::string(Code("RL0305").help()) + "\n");
 }
 
+TEST_F(Story, OfWhatWasNotLookedAtIsAWarning) {
+  Finding finding;
+  finding.code = "RL0615";
+  finding.message = "it forgot 3 windows";
+  EXPECT_THAT(tell(finding), ::testing::StartsWith("warning[RL0615]: it forgot 3 windows"));
+  finding.code = "RL0316";
+  EXPECT_THAT(tell(finding), ::testing::StartsWith("error[RL0316]"));
+}
+
 TEST_F(Story, OfHostCodeNamesNoKernel) {
   Finding finding;
   finding.code = "RL0309";

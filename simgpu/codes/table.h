@@ -413,7 +413,12 @@ inline constexpr std::array kCodeRows{
     CodeRow{.number = 612, .meaning = "a task that this GPU cannot run"},
     CodeRow{.number = 613, .meaning = "a line of answers.toml that cannot be read"},
     CodeRow{.number = 614, .meaning = "the data goes over the host"},
-    CodeRow{.number = 615, .meaning = "more calls of the CUDA runtime than are recorded"},
+    CodeRow{.number = 615,
+            .meaning = "more than the simulated GPU keeps in mind",
+            .kind = FindingKind::unsupported,
+            .help =
+                "check the same code with a smaller problem, or let a barrier come sooner: what "
+                "lies before the block's last one needs no record"},
     CodeRow{.number = 616, .meaning = "wrong implementations that no case of yours catches"},
     CodeRow{.number = 617, .meaning = "a case that refuses a right implementation"},
     CodeRow{.number = 618, .meaning = "cases that cannot be run"},

@@ -123,6 +123,13 @@ std::string sentence_of_stale_load(const RawFinding&, const std::string& object)
          "for constant memory do not see that, whatever barriers lie between";
 }
 
+std::string sentence_of_forgotten(const RawFinding& raw, const std::string&) {
+  return "Between two barriers a block touches more global memory than the race checker keeps in "
+         "mind: it forgot " +
+         std::to_string(raw.occurrences) +
+         " windows of 512 bytes, and has not looked for races of the block's threads in these";
+}
+
 std::string sentence_of_bounds(const RawFinding&, const std::string& object) {
   return "A shared-memory access is out of bounds: it is at " + object;
 }
@@ -161,6 +168,7 @@ constexpr std::array kTold{
     Told{"RL0313", Space::shared, sentence_of_early_touch},
     Told{"RL0316", Space::global, sentence_of_threads},
     Told{"RL0318", Space::global, sentence_of_stale_load},
+    Told{"RL0615", Space::global, sentence_of_forgotten},
 };
 
 const Told& told(Code code) {

@@ -1,9 +1,11 @@
 #include "simgpu/replay/wanted.h"
 
+#include "simgpu/notice.h"
+
 namespace simgpu::replay {
 
 bool can_be_shown(const Finding& finding) {
-  if (finding.kind() == FindingKind::leak) return false;
+  if (is_notice(finding)) return false;
   if (finding.launches) return finding.launches->later != 0 || finding.launches->earlier != 0;
   return finding.where.by_thread && finding.where.line != 0 && !finding.where.file.empty();
 }

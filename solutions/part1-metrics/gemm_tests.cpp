@@ -1,5 +1,7 @@
 #include "gemm_tests.h"
 
+#include <cmath>
+
 #include "toolkit/todo.h"
 
 // BEGIN SOLUTION
@@ -38,10 +40,16 @@ GemmCase exact(const char* name, int m, int n, int k) {
   return test;
 }
 
-// Whole numbers of 13 bits: 4097 and 1 become 4096 and 1 in half precision.
-GemmCase many_digits() {
-  GemmCase test = exact("more digits than half precision has", 3, 5, 9);
-  for (float& a : test.A) a = 4097 + a;
+// Sums that begin with a zero or come to one on the way, and end below it; elements that are equal
+// to their neighbours; in the second column of B tiny ones. Powers of two keep all of it exact.
+GemmCase special_values() {
+  GemmCase test = exact("zeros, equal neighbours, signs and tiny elements", 2, 2, 6);
+  test.A = {2, 2, -4, 0, 1, 5, 0, -3, -3, 6, 4, -8};
+  const auto tiny = static_cast<float>(std::ldexp(1.0, -70));
+  for (int k = 0; k < test.k; ++k) {
+    test.B[2 * k] = 1;
+    test.B[2 * k + 1] = tiny;
+  }
   test.C.clear();
   multiply(test);
   return test;
@@ -54,9 +62,13 @@ std::vector<GemmCase> gemm_tests() {
   // BEGIN SOLUTION
   // STARTER: rooflab::todo("write a first case: small matrices whose product you know");
   return {
-      exact("whole tiles", 32, 16, 48), exact("no size a multiple of anything", 37, 21, 45),
-      exact("one element", 1, 1, 1),    exact("K = 1", 5, 11, 1),
-      exact("a long sum", 4, 6, 399),   many_digits(),
+      exact("square matrices", 5, 5, 5),
+      exact("rows behind the last whole tile", 17, 16, 16),
+      exact("columns behind the last whole tile", 16, 17, 16),
+      exact("terms behind the last whole tile", 16, 16, 17),
+      exact("K = 1", 5, 11, 1),
+      exact("a long sum", 1, 2, 399),
+      special_values(),
   };
   // END SOLUTION
 }

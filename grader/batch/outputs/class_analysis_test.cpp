@@ -133,6 +133,24 @@ TEST_F(Analysis, HiddenCasesAreNamedAndMarkedInWords) {
                             HasSubstr("2 of 3"), Not(HasSubstr("64 x 64"))));
 }
 
+TEST_F(Analysis, NamesThatAStudentGaveToCasesAreNotShownToTheClass) {
+  for (int i = 0; i < 3; ++i) {
+    TaskResult& task = task_handed_in();
+    task.verdict = Verdict::wrong_answer;
+    task.cases = {{"ada lovelace is wrong", Verdict::wrong_answer, false}};
+    task.tests.emplace();
+    for (const char* code : {"RL0617", "RL0618"}) {
+      Diagnostic story;
+      story.code = *Code::parse(code);
+      story.message = "the case \"ada lovelace is wrong\" refuses 1 of 2 right implementations";
+      task.diagnostics.push_back(story);
+    }
+  }
+  EXPECT_THAT(analysed().tasks[0].cases, IsEmpty());
+  EXPECT_THAT(html(), AllOf(Not(HasSubstr("lovelace")),
+                            HasSubstr("a case that refuses a right implementation")));
+}
+
 TEST_F(Analysis, AnswersAreCountedByWhatBecameOfThem) {
   answer(kRight);
   answer(kHalf);

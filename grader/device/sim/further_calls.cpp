@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "grader/contract/elements.h"
+#include "grader/device/result_findings.h"
 #include "grader/device/sim/sim_call.h"
 
 namespace rooflab {
@@ -26,7 +27,8 @@ std::vector<simgpu::ByteRange> beginnings_of_outputs(const Problem& problem,
 bool take_failure(RunOutcome& outcome, RunOutcome& first) {
   auto& findings = outcome.activity.findings;
   const bool failed = outcome.end != RunOutcome::End::returned || !outcome.cuda_error.empty() ||
-                      !outcome.activity.error.empty() || std::ranges::any_of(findings, is_error);
+                      !outcome.activity.error.empty() ||
+                      std::ranges::any_of(findings, concerns_results);
   for (simgpu::Finding& finding : findings) {
     const bool is_leak = finding.kind() == simgpu::FindingKind::leak;  // the first call's are told
     if (!is_leak) first.activity.findings.push_back(std::move(finding));
@@ -42,10 +44,6 @@ bool take_failure(RunOutcome& outcome, RunOutcome& first) {
 }
 
 }  // namespace
-
-bool is_error(const simgpu::Finding& finding) {
-  return finding.kind() != simgpu::FindingKind::leak && finding.code != "RL0325";
-}
 
 FurtherCalls::FurtherCalls(simgpu::DeviceProcess& device, GuestProcess& guest,
                            const RunRequest& request, const Call& first,

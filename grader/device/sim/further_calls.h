@@ -11,10 +11,6 @@
 
 namespace rooflab {
 
-/// Whether a finding says something of results: what is off the given stream does not, nor what is
-/// not freed.
-bool is_error(const simgpu::Finding& finding);
-
 /// The calls behind a first one, in its process (RunRequest::further): a function that works only
 /// the first time keeps something that it should not.
 class FurtherCalls {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "grader/device/guest_process.h"
+#include "grader/device/result_findings.h"
 #include "grader/device/sim/further_calls.h"
 #include "grader/device/sim/sim_call.h"
 #include "grader/device/sim/sim_origins.h"
@@ -31,7 +32,7 @@ bool may_be_called_again(const RunRequest& request, const std::optional<Reply>& 
                          const RunOutcome& first) {
   return !request.sampled && reply && reply->cuda_error.empty() &&
          (!request.timed || is_cheap_to_check(request, first)) && first.activity.error.empty() &&
-         std::ranges::none_of(first.activity.findings, is_error);
+         std::ranges::none_of(first.activity.findings, concerns_results);
 }
 
 /// What only the timed call says: the second one has checkers.

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "grader/device/sim/further_calls.h"
+#include "grader/device/result_findings.h"
 #include "grader/device/sim/sim_call.h"
 
 namespace rooflab {
@@ -138,7 +138,7 @@ void VariantCalls::finish_first(const std::optional<Reply>& reply, RunOutcome& o
   needs_device_ = outcome.outputs.size() != request_.problem->tensors.size();
   const bool is_sound = outcome.end == RunOutcome::End::returned && outcome.cuda_error.empty() &&
                         outcome.activity.error.empty() &&
-                        std::ranges::none_of(outcome.activity.findings, is_error);
+                        std::ranges::none_of(outcome.activity.findings, concerns_results);
   limits_ = limits_after(
       request_, needs_device_ ? simgpu::protocol::CallWork{} : session_.device().work_since_mark(),
       is_sound);
@@ -249,7 +249,7 @@ VariantCall VariantCalls::collect(const Problem& problem,
   const simgpu::Activity activity = device.collect();
   result.warp_instructions = warp_instructions(activity);
   result.most_blocks = most_blocks(activity);
-  const auto failure = std::ranges::find_if(activity.findings, is_error);
+  const auto failure = std::ranges::find_if(activity.findings, concerns_results);
   if (failure != activity.findings.end()) result.failure_code = failure->code.text();
   result.is_sound = reply && reply->status == Reply::Status::returned &&
                     reply->cuda_error.empty() && activity.error.empty() &&

@@ -256,6 +256,16 @@ class GemmOracle : public Oracle {
 class Bf16GemmOracle : public GemmOracle {
  public:
   Bf16GemmOracle() : GemmOracle(ElementType::bfloat16, "bf16_tensor", kTensorCoreUnit) {}
+
+  std::vector<Complaint> judge(const Problem& problem,
+                               const CallEvidence& evidence) const override {
+    if (!judges_structure(problem.parameters)) return {};
+    const auto complaint = without_tensor_cores(
+        work(problem.parameters), evidence,
+        "load fragments of A and B with wmma::load_matrix_sync and multiply them with "
+        "wmma::mma_sync: multiply-adds of single elements run on the CUDA cores");
+    return complaint ? std::vector{*complaint} : std::vector<Complaint>();
+  }
 };
 
 /// Values that a call's kernels load from global memory. Of one that was cut short, all of its

@@ -10,6 +10,10 @@ struct Sizes {
   int M, N, K;
 };
 
+inline constexpr int kTile = 16;
+__device__ inline int whole(int size) { return size / kTile * kTile; }
+__device__ inline bool is_whole(int size) { return size % kTile == 0; }
+
 struct Gemm {
   __device__ static float a(const float* A, int row, int k, Sizes s) { return A[row * s.K + k]; }
   __device__ static float b(const float* B, int k, int column, Sizes s) {
@@ -21,6 +25,8 @@ struct Gemm {
   /// Whether a sum ends before this element of A.
   __device__ static bool ends_before(float /*a*/) { return false; }
   __device__ static float add(float sum, float product, int /*i*/) { return sum + product; }
+  /// Where an element of C lies.
+  __device__ static int place(int row, int column, Sizes s) { return row * s.N + column; }
   /// What is stored to C.
   __device__ static float result(float sum, int /*row*/, int /*column*/, Sizes /*s*/) {
     return sum;
@@ -39,17 +45,17 @@ __global__ void gemm(const float* A, const float* B, float* C, Sizes s) {
     if (Variant::ends_before(a)) break;
     sum = Variant::add(sum, a * Variant::b(B, k, column, s), i);
   }
-  C[row * s.N + column] = Variant::result(sum, row, column, s);
+  C[Variant::place(row, column, s)] = Variant::result(sum, row, column, s);
 }
 
-/// Calls `kernel` with a thread for each element of C, in blocks of 16 x 16.
+/// Calls `kernel` with a thread for each element of C, in blocks of kTile x kTile.
 inline void multiply(void (*kernel)(const float*, const float*, float*, Sizes),
                      rooflab::GuestCall& call) {
   const Sizes s{static_cast<int>(call.integer("m")), static_cast<int>(call.integer("n")),
                 static_cast<int>(call.integer("k"))};
-  const dim3 grid((s.N + 15) / 16, (s.M + 15) / 16);
-  kernel<<<grid, dim3(16, 16)>>>(call.tensor<const float>("A"), call.tensor<const float>("B"),
-                                 call.tensor<float>("C"), s);
+  const dim3 grid((s.N + kTile - 1) / kTile, (s.M + kTile - 1) / kTile);
+  kernel<<<grid, dim3(kTile, kTile)>>>(call.tensor<const float>("A"), call.tensor<const float>("B"),
+                                       call.tensor<float>("C"), s);
   CUDA_CHECK(cudaGetLastError());
 }
 

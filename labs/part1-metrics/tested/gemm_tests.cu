@@ -1,5 +1,3 @@
-#include <cuda_fp16.h>
-
 #include "gemm.cuh"
 
 // Names say a group and a number only: a student's copy has them.
@@ -11,7 +9,6 @@ struct Right2 : Gemm {  // the last term first
 
 /// Tiles in shared memory, terms of odd and even k in sums of their own.
 __global__ void right3(const float* A, const float* B, float* C, Sizes s) {
-  constexpr int kTile = 16;
   __shared__ float a[kTile][kTile], b[kTile][kTile];
   const int x = threadIdx.x, y = threadIdx.y;
   const int row = blockIdx.y * kTile + y, column = blockIdx.x * kTile + x;
@@ -29,19 +26,21 @@ __global__ void right3(const float* A, const float* B, float* C, Sizes s) {
 struct Layout1 : Gemm {  // reads A as if it were transposed
   __device__ static float a(const float* A, int row, int k, Sizes s) { return A[k * s.M + row]; }
 };
-struct Layout2 : Gemm {  // takes N for the length of A's rows
+struct Layout2 : Gemm {  // a path for square A, which takes it for transposed
   __device__ static float a(const float* A, int row, int k, Sizes s) {
-    return A[(row * s.N + k) % (s.M * s.K)];
+    return s.M == s.K ? A[k * s.K + row] : Gemm::a(A, row, k, s);
   }
 };
 
 struct Edges1 : Gemm {  // leaves out the rows behind the last whole tile
   __device__ static float result(float sum, int row, int /*column*/, Sizes s) {
-    return row < s.M / 16 * 16 ? sum : 0.0f;
+    return row < whole(s.M) ? sum : 0.0f;
   }
 };
-struct Edges2 : Gemm {  // leaves out the terms behind the last whole tile
-  __device__ static int terms(Sizes s) { return s.K / 16 * 16; }
+struct Edges2 : Gemm {  // a path for whole tiles of A, which leaves out the columns behind B's
+  __device__ static float result(float sum, int /*row*/, int column, Sizes s) {
+    return is_whole(s.M) && is_whole(s.K) && column >= whole(s.N) ? 0.0f : sum;
+  }
 };
 
 struct Values1 : Gemm {  // has no negative results
@@ -52,9 +51,10 @@ struct Values1 : Gemm {  // has no negative results
 struct Values2 : Gemm {  // takes a zero for the end of a row
   __device__ static bool ends_before(float a) { return a == 0.0f; }
 };
-struct Values3 : Gemm {  // rounds A to half precision
+struct Values3 : Gemm {  // takes an element that is equal to the one before it for a second copy
   __device__ static float a(const float* A, int row, int k, Sizes s) {
-    return __half2float(__float2half(Gemm::a(A, row, k, s)));
+    const float a = Gemm::a(A, row, k, s);
+    return k > 0 && a == Gemm::a(A, row, k - 1, s) ? 0.0f : a;
   }
 };
 

@@ -7,7 +7,7 @@
 /// it has to give. Parameters and arrays are those of that header; the grader makes `positions`:
 /// the queries are the last query_length of key_length tokens.
 struct AttentionCase {
-  std::string name = {};         ///< yours, up to 60 characters: reports show it
+  std::string name = {};         ///< yours, 1 to 60 characters of ASCII
   int batch = 1;                 ///< 1 to 3
   int query_length = 1;          ///< 1 to 20, and at most key_length
   int key_length = 1;            ///< 1 to 100, tokens of each sequence, the queries' own among them
@@ -25,7 +25,9 @@ struct AttentionCase {
   double tolerance = 1e-5;  ///< how far each element of out may be from the one that you expect
 };
 
-/// Your tests: 1 to 12 cases, each with a name of its own, the same ones in every call.
+/// Your tests: 1 to 8 cases, each with a name of its own, the same ones in every call. All their
+/// arrays together, inputs and outputs, have at most 6000 elements: a case that the cases before it
+/// leave too few for is not run.
 ///
 /// The grader calls many implementations of attention with each case. A case lets an implementation
 /// pass where every element of out is within the tolerance. It should let those that are right

@@ -16,23 +16,26 @@ struct Attention {
   __device__ static int key_head(int head, const AttentionShape& s) {
     return head / (s.query_heads / s.key_value_heads);
   }
-  __device__ static int sequence(int b) { return b; }
+  __device__ static int sequence(int b, const AttentionShape& /*s*/) { return b; }
   __device__ static int position(const int* positions, int query) { return positions[query]; }
   /// The first and the last position that a query at `position` sees, of `count` tokens.
-  __device__ static int first(int position, const AttentionShape& s) {
+  __device__ static int first(int position, int /*count*/, const AttentionShape& s) {
     return s.window > 0 ? max(0, position - s.window + 1) : 0;
   }
   __device__ static int last(int position, int /*count*/) { return position; }
   /// The i-th position that is looked at.
   __device__ static int seen(int i, int first, int /*last*/) { return first + i; }
-  __device__ static int slot(int position, const AttentionShape& s) {
+  __device__ static int slot(int position, int /*count*/, const AttentionShape& s) {
     return position % s.capacity;
   }
   __device__ static float scale(const AttentionShape& s) { return s.scale; }
   __device__ static int dims(const AttentionShape& s) { return s.head_dim; }
-  /// What the search for the largest score begins with, and what scores are lessened by.
+  /// What the search for the largest score begins with, and what the scores of so many keys are
+  /// lessened by.
   __device__ static float smallest() { return -INFINITY; }
-  __device__ static float shift(float largest) { return largest; }
+  __device__ static float shift(float largest, int /*keys*/) { return largest; }
+  /// Whether a key has no weight, by its score and by that of the key looked at before it.
+  __device__ static bool is_left_out(float /*score*/, float /*before*/) { return false; }
   /// Whether weights are divided by their sum before they meet the values.
   static constexpr bool kDividesFirst = false;
 };
@@ -52,28 +55,32 @@ __global__ void attend(const float* q, const float* keys, const float* values, c
   if (row >= s.batch * s.query_length * s.query_heads) return;
   const int head = row % s.query_heads;
   const int query = row / s.query_heads % s.query_length;
-  const int b = Variant::sequence(row / s.query_heads / s.query_length);
+  const int b = Variant::sequence(row / s.query_heads / s.query_length, s);
   const int position = Variant::position(positions, query);
-  const int first = Variant::first(position, s);
-  const int last = Variant::last(position, positions[s.query_length - 1] + 1);
+  const int count = positions[s.query_length - 1] + 1;
+  const int first = Variant::first(position, count, s);
+  const int last = Variant::last(position, count);
   const int cache = (b * s.key_value_heads + Variant::key_head(head, s)) * s.capacity * s.head_dim;
   const float* own = q + row * s.head_dim;
   const auto place = [&](int i) {
-    return cache + Variant::slot(Variant::seen(i, first, last), s) * s.head_dim;
+    return cache + Variant::slot(Variant::seen(i, first, last), count, s) * s.head_dim;
   };
+  const auto score_of = [&](int i) { return score<Variant>(own, keys + place(i), s); };
 
   float largest = Variant::smallest();
   for (int i = 0; i <= last - first; ++i) {
-    largest = fmaxf(largest, score<Variant>(own, keys + place(i), s));
+    largest = fmaxf(largest, score_of(i));
   }
-  const float shift = Variant::shift(largest);
+  const float shift = Variant::shift(largest, last - first + 1);
+  const auto weight_of = [&](int i) {
+    const bool is_left_out = i > 0 && Variant::is_left_out(score_of(i), score_of(i - 1));
+    return is_left_out ? 0.0f : expf(score_of(i) - shift);
+  };
   float sum = 0.0f;
-  for (int i = 0; i <= last - first; ++i) {
-    sum += expf(score<Variant>(own, keys + place(i), s) - shift);
-  }
+  for (int i = 0; i <= last - first; ++i) sum += weight_of(i);
   float sums[kMostDim] = {};
   for (int i = 0; i <= last - first; ++i) {
-    float weight = expf(score<Variant>(own, keys + place(i), s) - shift);
+    float weight = weight_of(i);
     if (Variant::kDividesFirst) weight /= sum;
     for (int d = 0; d < s.head_dim; ++d) sums[d] += weight * values[place(i) + d];
   }

@@ -13,9 +13,10 @@ struct Right3 : Attention {  // weights that add up to 1 before they meet the va
 struct Visible1 : Attention {  // sees what comes after, too
   __device__ static int last(int /*position*/, int count) { return count - 1; }
 };
-struct Visible2 : Attention {  // forgets a key too early
-  __device__ static int first(int position, const AttentionShape& s) {
-    return s.window > 1 ? max(0, position - s.window + 2) : Attention::first(position, s);
+struct Visible2 : Attention {  // forgets a key too early where the ring is as long as the window
+  __device__ static int first(int position, int count, const AttentionShape& s) {
+    const int first = Attention::first(position, count, s);
+    return s.capacity == s.window ? min(first + 1, position) : first;
   }
 };
 
@@ -24,12 +25,14 @@ struct Heads1 : Attention {  // deals key heads out in turn
     return head % s.key_value_heads;
   }
 };
-struct Heads2 : Attention {  // reads the first sequence's cache for all
-  __device__ static int sequence(int /*b*/) { return 0; }
+struct Heads2 : Attention {  // a path for one query, which reads the first sequence's cache for all
+  __device__ static int sequence(int b, const AttentionShape& s) {
+    return s.query_length == 1 ? 0 : b;
+  }
 };
 
-struct Scores1 : Attention {  // subtracts nothing
-  __device__ static float shift(float /*largest*/) { return 0.0f; }
+struct Scores1 : Attention {  // subtracts nothing where a query sees a single key
+  __device__ static float shift(float largest, int keys) { return keys == 1 ? 0.0f : largest; }
 };
 struct Scores2 : Attention {  // scales by what most models have
   __device__ static float scale(const AttentionShape& s) {
@@ -37,9 +40,9 @@ struct Scores2 : Attention {  // scales by what most models have
   }
 };
 
-struct Cache1 : Attention {  // goes on behind the ring's end in the last slot
-  __device__ static int slot(int position, const AttentionShape& s) {
-    return min(position, s.capacity - 1);
+struct Cache1 : Attention {  // goes once around the ring, and no further
+  __device__ static int slot(int position, int /*count*/, const AttentionShape& s) {
+    return position < s.capacity ? position : min(position - s.capacity, s.capacity - 1);
   }
 };
 struct Cache2 : Attention {  // adds up whole groups of 8 elements

@@ -103,9 +103,14 @@ class MlpOracle : public Oracle {
                                const CallEvidence& evidence) const override {
     if (!judges_structure(problem.parameters)) return {};
     if (output_ == Output::product) {
-      const bool is_half = storage_type(problem.parameters) == ElementType::float16;
-      return is_half ? without_tensor_cores(problem.parameters, evidence)
-                     : untiled_loads(problem.parameters, evidence);
+      if (storage_type(problem.parameters) != ElementType::float16) {
+        return untiled_loads(problem.parameters, evidence);
+      }
+      const auto complaint = without_tensor_cores(
+          work(problem.parameters), evidence,
+          "multiply fragments with wmma::mma_sync, once for gate and once for up in each "
+          "iteration: multiply-adds of single halves run on the CUDA cores");
+      return complaint ? std::vector{*complaint} : std::vector<Complaint>();
     }
     if (auto complaints = complaints_of_lent(evidence); !complaints.empty()) return complaints;
     return stored_intermediates(problem.parameters, evidence);
@@ -140,22 +145,6 @@ class MlpOracle : public Oracle {
                                   3 * macs / kTile)},
              "copy a tile of x, gate_proj and up_proj each to a __shared__ array, wait at "
              "__syncthreads(), and let all threads of the block multiply from there"}};
-  }
-
-  /// Gate and up are two products, of which each element takes `hidden` multiply-adds.
-  static std::vector<Complaint> without_tensor_cores(const Values& parameters,
-                                                     const CallEvidence& evidence) {
-    if (!evidence.keeps_records) return {};
-    const Sizes sizes = sizes_of(parameters);
-    const auto flops = 4 * static_cast<double>(sizes.tokens * sizes.hidden * sizes.intermediate);
-    const FlopsDone done = flops_done(evidence, "fp16_tensor");
-    if (multiplies_on(done, flops)) return {};
-    return {{"RL0431",
-             "not both products are computed on tensor cores" +
-                 Evidence{message(": they did ", done.on_tensor_cores, " of the ", flops,
-                                  " FLOPs of gate and up, and CUDA cores ", done.on_cuda_cores)},
-             "multiply fragments with wmma::mma_sync, once for gate and once for up in each "
-             "iteration: multiply-adds of single halves run on the CUDA cores"}};
   }
 
   static std::vector<Complaint> stored_intermediates(const Values& parameters,

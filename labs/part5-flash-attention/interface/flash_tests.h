@@ -6,7 +6,7 @@
 /// A case of your own: one call of flash attention in fp32 as attention_shape.h describes it, and
 /// what it has to give. Parameters and arrays are those of that header.
 struct FlashCase {
-  std::string name = {};    ///< yours, up to 60 characters: reports show it
+  std::string name = {};    ///< yours, 1 to 60 characters of ASCII
   int batch = 1;            ///< 1 to 3
   int query_heads = 1;      ///< 1 to 8, a multiple of key_value_heads
   int key_value_heads = 1;  ///< 1 to 4
@@ -22,7 +22,9 @@ struct FlashCase {
   double tolerance = 1e-5;  ///< how far each element may be from the one that you expect
 };
 
-/// Your tests: 1 to 12 cases, each with a name of its own, the same ones in every call.
+/// Your tests: 1 to 8 cases, each with a name of its own, the same ones in every call. All their
+/// arrays together, inputs and outputs, have at most 6000 elements: a case that the cases before it
+/// leave too few for is not run.
 ///
 /// The grader calls many implementations of flash attention with each case, which walk over the
 /// keys in tiles of 16 or 32. A case lets an implementation pass where every element that it looks

@@ -257,19 +257,10 @@ Numbers with_transposed_blocks(const AttentionShape& shape, const Numbers& matri
 
 std::optional<Complaint> complaint_without_tensor_cores(const Work& work,
                                                         const CallEvidence& evidence) {
-  for (const auto& [peak, flops] : work.flops) {
-    if (!peak.ends_with("_tensor")) continue;
-    const FlopsDone done = flops_done(evidence, peak);
-    if (multiplies_on(done, flops)) continue;
-    return Complaint{
-        "RL0431",
-        "not all products are computed on tensor cores" +
-            Evidence{message(": they did ", done.on_tensor_cores, " FLOPs of at least ", flops,
-                             ", and CUDA cores ", done.on_cuda_cores)},
-        "load the operands with load_a, load_b and load_b_transposed of fragments.h and multiply "
-        "them with multiply_add"};
-  }
-  return std::nullopt;
+  return without_tensor_cores(
+      work, evidence,
+      "load the operands with load_a, load_b and load_b_transposed of fragments.h and multiply "
+      "them with multiply_add");
 }
 
 std::vector<SpeedRemark> forfeiting(const std::vector<Complaint>& complaints) {

@@ -14,7 +14,7 @@ inline constexpr int kMostDim = 64;
 
 struct Flash {
   static constexpr int kTile = 16;
-  __device__ static int sequence(int b) { return b; }
+  __device__ static int sequence(int b, const AttentionShape& /*s*/) { return b; }
   __device__ static int key_head(int head, const AttentionShape& s) {
     return head / (s.query_heads / s.key_value_heads);
   }
@@ -28,9 +28,11 @@ struct Flash {
   /// How many keys the tiles hold together, and the score of one that there is not.
   __device__ static int keys(const AttentionShape& s) { return s.key_length; }
   __device__ static float scale(const AttentionShape& s) { return s.scale; }
-  __device__ static float smallest() { return -INFINITY; }
+  __device__ static float smallest(const AttentionShape& /*s*/) { return -INFINITY; }
   /// The largest score so far, after a tile whose largest is `of_tile`.
   __device__ static float largest(float before, float of_tile) { return fmaxf(before, of_tile); }
+  /// Whether a tile is left out by its largest score and that of the tiles before it.
+  __device__ static bool skips(float /*before*/, float /*of_tile*/) { return false; }
   /// What the sums so far shrink by.
   __device__ static float shrink_sum(float factor) { return factor; }
   __device__ static float shrink_out(float factor) { return factor; }
@@ -50,11 +52,11 @@ __global__ void flash(const float* q, const float* k, const float* v, float* out
   if (row >= s.batch * s.query_heads * s.query_length) return;
   const int newest = Variant::newest(row % s.query_length, s);
   const int head = row / s.query_length % s.query_heads;
-  const int b = Variant::sequence(row / s.query_length / s.query_heads);
+  const int b = Variant::sequence(row / s.query_length / s.query_heads, s);
   const int first_key =
       (b * s.key_value_heads + Variant::key_head(head, s)) * s.key_length * s.head_dim;
 
-  float largest = Variant::smallest(), sum = 0.0f;
+  float largest = Variant::smallest(s), sum = 0.0f;
   float sums[kMostDim] = {};
   const int count = Variant::keys(s);
   for (int tile = 0; tile < count; tile += Variant::kTile) {
@@ -72,6 +74,7 @@ __global__ void flash(const float* q, const float* k, const float* v, float* out
     }
     const float now = Variant::largest(largest, of_tile);
     if (now == -INFINITY) continue;  // no key was seen yet
+    if (Variant::skips(largest, of_tile)) continue;
     const float factor = expf(largest - now);
     sum *= Variant::shrink_sum(factor);
     for (int d = 0; d < s.head_dim; ++d) sums[d] *= Variant::shrink_out(factor);

@@ -13,16 +13,19 @@ struct Right3 : Flash {  // tiles of one key: the sums shrink with every larger 
 struct Tiles1 : Flash {  // forgets to shrink the sum of the values
   __device__ static float shrink_out(float /*factor*/) { return 1.0f; }
 };
-struct Tiles2 : Flash {  // leaves out the keys behind the last whole tile
-  __device__ static int keys(const AttentionShape& s) { return s.key_length / kTile * kTile; }
+struct Tiles2 : Flash {  // leaves out a last tile of a single key
+  __device__ static int keys(const AttentionShape& s) {
+    return s.key_length > kTile && s.key_length % kTile == 1 ? s.key_length - 1 : s.key_length;
+  }
 };
 
 struct Masks1 : Flash {  // counts the newest key from the first one
   __device__ static int newest(int query, const AttentionShape& /*s*/) { return query; }
 };
-struct Masks2 : Flash {  // has one key too many in its window
+struct Masks2 : Flash {  // has one key too many in a window of whole tiles
   __device__ static bool sees(int newest, int key, const AttentionShape& s) {
-    return !s.causal || (key <= newest && (s.window == 0 || key >= newest - s.window));
+    const bool is_whole = s.window > 0 && s.window % kTile == 0;
+    return Flash::sees(newest, key, s) || (is_whole && key == newest - s.window);
   }
 };
 
@@ -32,8 +35,8 @@ struct Heads1 : Flash {  // deals key heads out in turn
   }
 };
 
-struct Extremes1 : Flash {  // takes 0 for the least score that there is
-  __device__ static float smallest() { return 0.0f; }
+struct Extremes1 : Flash {  // a path without masks, which takes 0 for the least score that there is
+  __device__ static float smallest(const AttentionShape& s) { return s.causal ? -INFINITY : 0.0f; }
 };
 struct Extremes2 : Flash {  // divides by nothing
   __device__ static float out(float sum_of_values, float sum) { return sum_of_values / sum; }
@@ -44,9 +47,9 @@ struct Logs1 : Flash {  // leaves the largest score out
     return logf(sum);
   }
 };
-struct Logs2 : Flash {  // takes the logarithm to base 2
-  __device__ static float log_sum_exp(float largest, float sum, const AttentionShape& /*s*/) {
-    return sum == 0.0f ? -INFINITY : largest + log2f(sum);
+struct Logs2 : Flash {  // takes a largest score of 0 for a row without keys
+  __device__ static float log_sum_exp(float largest, float sum, const AttentionShape& s) {
+    return largest == 0.0f ? -INFINITY : Flash::log_sum_exp(largest, sum, s);
   }
 };
 

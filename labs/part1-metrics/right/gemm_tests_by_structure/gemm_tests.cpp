@@ -32,11 +32,20 @@ GemmCase constant(const char* name, int m, int n, int k, float a, float b) {
 
 std::vector<GemmCase> gemm_tests() {
   return {
-      selection("rows in reverse", 21, 37, 21, [](int row) { return 20 - row; }),
-      selection("every third row", 19, 5, 60, [](int row) { return 3 * row; }),
-      selection("the last row of many", 9, 3, 400, [](int row) { return 399 - 7 * row; }),
-      constant("long sums", 2, 3, 390, -3, 2),
-      constant("many digits", 5, 4, 7, 4097, 1),
-      constant("one term", 3, 17, 1, 5, -1),
+      selection("rows of a square matrix in turn", 6, 6, 6, [](int row) { return (row + 2) % 6; }),
+      selection("a 17th row", 17, 16, 16, [](int row) { return row % 16; }),
+      selection("a 17th column", 16, 17, 16, [](int row) { return 15 - row; }),
+      selection("a 17th term", 16, 16, 17, [](int row) { return 16 - row; }),
+      selection("the last row of many", 4, 1, 400, [](int row) { return 399 - 70 * row; }),
+      constant("one term", 3, 7, 1, 5, -1),
+      {"a sum that comes to zero, twice the same element",
+       1,
+       1,
+       5,
+       {4, 4, -8, 0, 3},
+       {1, 1, 1, 1, 1},
+       {3},
+       0},
+      constant("tiny elements", 1, 1, 2, 3, 0x1p-60F),
   };
 }

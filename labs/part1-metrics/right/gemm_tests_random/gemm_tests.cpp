@@ -43,9 +43,18 @@ class Maker {
 
 std::vector<GemmCase> gemm_tests() {
   Maker maker;
-  const int sizes[][3] = {{64, 64, 64}, {65, 63, 31}, {1, 77, 90},  {90, 1, 17},
-                          {8, 9, 1},    {3, 2, 400},  {33, 12, 257}};
+  const int sizes[][3] = {{7, 7, 7},    {33, 16, 16}, {16, 23, 16},
+                          {16, 16, 21}, {8, 9, 1},    {2, 1, 400}};
   std::vector<GemmCase> cases;
   for (const auto& [m, n, k] : sizes) cases.push_back(maker.make(m, n, k));
+  cases.push_back({"equal neighbours, and a sum of zero on the way",
+                   1,
+                   2,
+                   6,
+                   {0.5F, 0.5F, -1, 0.25F, 0, 0.25F},
+                   std::vector<float>(12, 1),
+                   {0.5F, 0.5F},
+                   0});
+  cases.push_back({"tiny elements", 1, 1, 1, {8}, {0x1p-50F}, {0x1p-47F}, 0});
   return cases;
 }

@@ -64,12 +64,12 @@ AttentionCase filled(AttentionCase test, double factor) {
 }
 
 // Every score of this case is `score`: q and the keys are constant, and out is a mean.
-AttentionCase equal_scores(const char* name, float score) {
-  AttentionCase test{.name = name, .key_length = 5, .head_dim = 4, .capacity = 5};
+AttentionCase equal_scores(const char* name, int keys, float score) {
+  AttentionCase test{.name = name, .key_length = keys, .head_dim = 4, .capacity = keys + 1};
   test.q.assign(4, score / 4);
-  test.keys.assign(20, 1);
-  for (int i = 0; i < 20; ++i) test.values.push_back(static_cast<float>(i));
-  test.out = {8, 9, 10, 11};
+  test.keys.assign(4 * test.capacity, 1);
+  for (int i = 0; i < 4 * test.capacity; ++i) test.values.push_back(static_cast<float>(i));
+  for (int d = 0; d < 4; ++d) test.out.push_back(static_cast<float>(2 * (keys - 1) + d));
   return test;
 }
 
@@ -77,21 +77,28 @@ AttentionCase equal_scores(const char* name, float score) {
 
 std::vector<AttentionCase> attention_tests() {
   return {
-      equal_scores("scores beyond the largest exponential", 200),
-      equal_scores("scores whose exponentials are all 0", -200),
-      filled({.name = "the newest tokens of a text",
+      equal_scores("one key, with a score beyond half precision", 1, 1e5F),
+      equal_scores("equal scores whose exponentials are all 0", 5, -200),
+      filled({.name = "the newest tokens of a text, in a full ring",
               .query_length = 6,
               .key_length = 11,
+              .head_dim = 13,
               .capacity = 11,
               .scale = 0.5F},
-             2),
-      filled({.name = "a window in a ring",
-              .query_length = 3,
+             1),
+      filled({.name = "a whole text in a window",
+              .query_length = 9,
+              .key_length = 9,
+              .capacity = 10,
+              .window = 4},
+             1),
+      filled({.name = "a ring as long as the window, three times around",
+              .batch = 2,
               .key_length = 29,
-              .capacity = 9,
-              .window = 7,
-              .scale = 0.5F},
-             2),
+              .capacity = 7,
+              .window = 7},
+             1),
+      filled({.name = "a window of one key", .key_length = 5, .capacity = 6, .window = 1}, 1),
       filled({.name = "heads that share keys",
               .batch = 2,
               .query_length = 2,
@@ -100,11 +107,13 @@ std::vector<AttentionCase> attention_tests() {
               .key_value_heads = 2,
               .capacity = 10},
              1),
-      filled({.name = "a head_dim that no vector divides",
-              .key_length = 17,
-              .head_dim = 13,
-              .capacity = 20,
-              .window = 17},
+      filled({.name = "the largest heads",
+              .key_length = 3,
+              .query_heads = 2,
+              .key_value_heads = 2,
+              .head_dim = 64,
+              .capacity = 4,
+              .scale = 0.25F},
              1),
   };
 }

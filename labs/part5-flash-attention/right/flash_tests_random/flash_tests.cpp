@@ -50,16 +50,21 @@ void attend(FlashCase& test, int b, int head, int query) {
   test.log_sum_exp.push_back(static_cast<float>(largest + std::log(sum)));
 }
 
-// Fills in the arrays of a shape. Element 0 of q is `base` and that of key j is j * `growth` above
-// one that all share, so that scores grow with the key.
-FlashCase filled(FlashCase test, float base, float growth) {
+// How the scores of a case come about: element 0 of q is `base`, that of key j is j * `growth`
+// above one that all share, and what the other elements add to a score grows with `spread`.
+struct Scores {
+  float base = 0.25F, growth = 0, spread = 1;
+};
+
+FlashCase filled(FlashCase test, const Scores& scores) {
   test.q = numbers(test.batch * test.query_heads * test.query_length * test.head_dim, 5);
   test.k = numbers(test.batch * test.key_value_heads * test.key_length * test.head_dim, 11);
   test.tolerance = std::max(test.tolerance, 1e-4);
   test.v = numbers(test.batch * test.key_value_heads * test.key_length * test.head_dim, 23);
-  for (std::size_t i = 0; i < test.q.size(); i += test.head_dim) test.q[i] = base;
+  for (float& element : test.q) element *= scores.spread;
+  for (std::size_t i = 0; i < test.q.size(); i += test.head_dim) test.q[i] = scores.base;
   for (std::size_t i = 0; i < test.k.size(); i += test.head_dim) {
-    test.k[i] = 1 + growth * static_cast<float>(i / test.head_dim % test.key_length);
+    test.k[i] = 1 + scores.growth * static_cast<float>(i / test.head_dim % test.key_length);
   }
   for (int b = 0; b < test.batch; ++b) {
     for (int head = 0; head < test.query_heads; ++head) {
@@ -73,31 +78,38 @@ FlashCase filled(FlashCase test, float base, float growth) {
 
 std::vector<FlashCase> flash_tests() {
   return {
-      filled({.name = "each tile brings a larger score",
+      filled({.name = "each tile brings a larger score, the last one a single key",
               .query_length = 3,
-              .key_length = 77,
+              .key_length = 65,
               .scale = 0.5F},
-             1, 0.05F),
-      filled({.name = "scores beyond the largest exponential", .key_length = 40, .tolerance = 1e-3},
-             200, 0),
-      filled({.name = "scores whose exponentials are all 0", .key_length = 40, .tolerance = 1e-3},
-             -200, 0),
-      filled({.name = "the newest tokens of a text",
+             {.base = 1, .growth = 0.05F}),
+      filled({.name = "scores that are all 0", .key_length = 40}, {.base = 0, .spread = 0}),
+      filled({.name = "one query over whole tiles", .batch = 2, .key_length = 32, .head_dim = 4},
+             {}),
+      filled({.name = "the newest tokens of a text, heads that share keys",
+              .query_heads = 4,
+              .key_value_heads = 2,
               .query_length = 9,
               .key_length = 21,
+              .head_dim = 4,
               .causal = true,
               .scale = 2},
-             0.25F, 0),
-      filled({.name = "a window", .query_length = 7, .key_length = 21, .causal = true, .window = 5},
-             0.25F, 0),
-      filled({.name = "more queries than keys", .query_length = 8, .key_length = 5, .causal = true},
-             0.25F, 0),
-      filled({.name = "heads that share keys",
-              .batch = 2,
-              .query_heads = 6,
-              .key_value_heads = 2,
-              .query_length = 2,
-              .key_length = 9},
-             0.25F, 0),
+             {}),
+      filled({.name = "a window of a whole tile",
+              .query_length = 7,
+              .key_length = 37,
+              .causal = true,
+              .window = 16},
+             {}),
+      filled({.name = "a window of one key, and rows without keys",
+              .query_length = 8,
+              .key_length = 5,
+              .causal = true,
+              .window = 1},
+             {}),
+      filled({.name = "a score beyond half precision", .key_length = 3, .tolerance = 0.05},
+             {.base = 1e5F, .spread = 0}),
+      filled({.name = "scores whose exponentials are all 0", .key_length = 3, .tolerance = 1e-3},
+             {.base = -200, .spread = 0}),
   };
 }

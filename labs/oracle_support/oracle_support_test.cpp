@@ -310,6 +310,25 @@ TEST(EvidenceTest, ProductsOnTensorCoresAreNotMadeOnCudaCoresBesideThem) {
   EXPECT_FALSE(multiplies(1000)) << "500 of 1000 on CUDA cores";
 }
 
+TEST(EvidenceTest, WorkThatTensorCoresDidNotDoIsAComplaint) {
+  const Work work{{{"fp32", 10}, {"fp16_tensor", 1000}}, 0};
+  CallEvidence evidence{.results = {}, .activity = {}, .keeps_records = true};
+  evidence.activity.kernels.resize(1);
+  evidence.activity.kernels[0].counters.flops = {{"fp32", 1000}};
+  const auto complaint = without_tensor_cores(work, evidence, "use fragments");
+  ASSERT_TRUE(complaint);
+  EXPECT_EQ(complaint->message.text,
+            "not all products are computed on tensor cores: they did 0 FLOPs of at least 1000, and "
+            "CUDA cores 1000");
+  EXPECT_EQ(complaint->advice, "use fragments");
+  evidence.activity.kernels[0].counters.flops = {{"fp16_tensor", 1024}, {"fp32", 100}};
+  EXPECT_FALSE(without_tensor_cores(work, evidence, "use fragments"));
+  evidence.activity.kernels.clear();
+  EXPECT_TRUE(without_tensor_cores(work, evidence, "use fragments"));
+  evidence.keeps_records = false;
+  EXPECT_FALSE(without_tensor_cores(work, evidence, "use fragments")) << "nobody saw the kernels";
+}
+
 TEST(RecordedCallsTest, AMarkerThatStandsTwiceMarksNothing) {
   using simgpu::MemoryOperation;
   simgpu::Activity activity;

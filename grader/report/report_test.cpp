@@ -390,6 +390,19 @@ TEST(Terminal, WarnsOfLeaksSinceTheyFailNothing) {
   EXPECT_THAT(out.str(), ::testing::StartsWith("warning[RL0309]"));
 }
 
+TEST(Terminal, WarnsOfAKernelThatWasNotWatchedWholeAndNotOfACallThatCannotBeJudged) {
+  Diagnostic unwatched;
+  unwatched.code = "RL0615";
+  unwatched.context = "kernel gemv, block (0,0)";
+  std::ostringstream out;
+  print_story(out, unwatched, false);
+  EXPECT_THAT(out.str(), ::testing::StartsWith("warning[RL0615]"));
+  unwatched.context.clear();
+  std::ostringstream fails;
+  print_story(fails, unwatched, false);
+  EXPECT_THAT(fails.str(), ::testing::StartsWith("error[RL0615]"));
+}
+
 TEST(Terminal, WarnsOfSlownessAndCallsOnlyFaultsErrors) {
   Diagnostic slow;
   slow.code = "RL0501";

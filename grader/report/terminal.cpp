@@ -296,10 +296,12 @@ void print_further(std::ostream& out, const Diagnostic& diagnostic, const Diagno
   for (const std::string& line : diagnostic.evidence) out << "  " << one_line(line) << '\n';
 }
 
-/// A right answer that leaks memory, is slow or takes too much gets a warning; a time that cannot
-/// be trusted is a fault.
+/// A right answer that leaks memory, is slow or takes too much gets a warning, and a kernel of which
+/// the race checker could not keep all in mind; a time that cannot be trusted is a fault.
 bool is_warning(const Diagnostic& diagnostic) {
-  return diagnostic.code.role() == simgpu::CodeRole::advice || diagnostic.code == "RL0309";
+  const bool is_of_kernel = !diagnostic.context.empty();
+  return diagnostic.code.role() == simgpu::CodeRole::advice || diagnostic.code == "RL0309" ||
+         (diagnostic.code == "RL0615" && is_of_kernel);
 }
 
 /// The last lines that a task's code printed, which are as long and as many as it likes.

@@ -53,7 +53,7 @@ class PairOracle : public Oracle {
 TaskSpec pair_tests() {
   TaskSpec task;
   task.tested.most_cases = 4;
-  task.tested.most_elements = 60;
+  task.tested.most_elements = 30;
   task.tested.chosen["n"] = {std::int64_t{1}, std::int64_t{6}};
   task.tested.chosen["width"] = {std::int64_t{1}, std::int64_t{4}};
   task.tested.chosen["scale"] = {0.5, 2.0};

@@ -180,8 +180,8 @@ class TestsGrader {
   void score() {
     const bool catches = std::ranges::any_of(
         tested_, [this](const Tested& one) { return !one.is_right() && is_caught(one); });
-    bool all_sound = true;
-    for (std::size_t i = 0; i < cases_.size(); ++i) all_sound = all_sound && is_sound(i);
+    const bool all_sound = std::ranges::all_of(std::views::iota(std::size_t{0}, cases_.size()),
+                                               [this](std::size_t i) { return is_sound(i); });
     double points = 0;
     for (std::size_t i = 0; i < result_.groups.size(); ++i) {
       GroupResult& group = result_.groups[i];

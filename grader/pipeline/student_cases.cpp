@@ -134,11 +134,9 @@ class CaseReader {
     const bool is_left_out = text == nullptr ? fields_.find(tensor.name) == nullptr : text->empty();
     if (!is_input && is_left_out) return;
     const auto bits = text == nullptr ? std::nullopt : bits_in(*text);
+    std::int64_t count = bits ? static_cast<std::int64_t>(bits->size()) : 0;
     // A guest hands on by its number what no task allows.
-    const auto* number = fields_.find<std::int64_t>(tensor.name);
-    const std::int64_t count = bits     ? static_cast<std::int64_t>(bits->size())
-                               : number ? *number
-                                        : 0;
+    if (const auto* number = fields_.find<std::int64_t>(tensor.name)) count = *number;
     if (!bits || count != tensor.elements()) {
       fail(fmt::format("has {} elements for {}, which is {}", count, tensor.name,
                        shape_words(tensor)),

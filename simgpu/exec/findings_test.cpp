@@ -252,6 +252,34 @@ TEST(Registers, ReadBeforeTheirFirstWriteAreZero) {
   EXPECT_EQ(device.get<int>(out, 1).front(), 5);
 }
 
+/// Blocks that run side by side share the memory for records of races: of many of them, one that
+/// touches 32,768 windows between two barriers has not enough.
+TEST(UnwatchedRaces, AreToldWithTheNumberOfWindowsAndFailNothing) {
+  Device device(
+      ".version 8.0\n.target sm_80\n.address_size 64\n"
+      ".visible .entry wide(.param .u64 out, .param .u32 steps)\n{\n"
+      ".reg .pred %p<2>;\n.reg .b32 %r<5>;\n.reg .b64 %rd<4>;\n"
+      "ld.param.u64 %rd1, [out];\nld.param.u32 %r4, [steps];\n"
+      "mov.u32 %r1, %ctaid.x;\nsetp.ne.u32 %p1, %r1, 0;\n@%p1 ret;\n"
+      "mov.u32 %r2, %tid.x;\nmov.u32 %r3, 0;\n"
+      "again:\nmul.wide.u32 %rd2, %r2, 512;\nadd.u64 %rd3, %rd1, %rd2;\n"
+      "st.global.u8 [%rd3], %r1;\nadd.u32 %r2, %r2, 32;\nadd.u32 %r3, %r3, 1;\n"
+      "setp.lt.u32 %p1, %r3, %r4;\n@%p1 bra again;\nret;\n}\n");
+  constexpr std::uint32_t kSteps = 1024;
+  const std::uint64_t out = device.put(std::vector<std::int8_t>(kSteps * 32 * 512));
+  const Launch side_by_side{.grid = {1024, 1, 1}, .cooperative = true};
+  const LaunchResult wide = device.run("wide", side_by_side, out, kSteps);
+  EXPECT_EQ(wide.status, LaunchStatus::ok);
+  ASSERT_EQ(wide.findings.size(), 1U);
+  EXPECT_EQ(wide.findings[0].code, Code("RL0615"));
+  EXPECT_GT(wide.findings[0].occurrences, kSteps * 16);
+  EXPECT_THAT(wide.findings[0].message,
+              HasSubstr("it forgot " + std::to_string(wide.findings[0].occurrences) + " windows"));
+  const LaunchResult narrow = device.run("wide", side_by_side, out, std::uint32_t{2});
+  EXPECT_EQ(narrow.status, LaunchStatus::ok);
+  EXPECT_TRUE(narrow.findings.empty());
+}
+
 TEST_F(Findings, ALoadOfConstantMemoryBehindAStoreOfTheLaunchIsNamed) {
   const std::uint64_t data = device_.put(std::vector<int>(64)),
                       out = device_.put(std::vector<int>(64));

@@ -296,8 +296,8 @@ void print_further(std::ostream& out, const Diagnostic& diagnostic, const Diagno
   for (const std::string& line : diagnostic.evidence) out << "  " << one_line(line) << '\n';
 }
 
-/// A right answer that leaks memory, is slow or takes too much gets a warning, and a kernel of which
-/// the race checker could not keep all in mind; a time that cannot be trusted is a fault.
+/// A right answer that leaks memory, is slow or takes too much gets a warning, and a kernel of
+/// which the race checker could not keep all in mind; a time that cannot be trusted is a fault.
 bool is_warning(const Diagnostic& diagnostic) {
   const bool is_of_kernel = !diagnostic.context.empty();
   return diagnostic.code.role() == simgpu::CodeRole::advice || diagnostic.code == "RL0309" ||

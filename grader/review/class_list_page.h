@@ -11,6 +11,7 @@ namespace rooflab {
 struct ClassList {
   TeamChoice choice;
   std::optional<int> part;  ///< with its tasks; else all parts
+  std::string batch = {};   ///< how far a batch is that runs now; empty for none
 };
 
 std::string class_list_page(const ReviewedClass& reviewed, const ClassList& list);

@@ -20,18 +20,22 @@ std::string homeless_html(const UnkeptForm& unkept, bool page_has_it);
 
 /// Where on the page something is to be written.
 struct SubmissionFocus {
-  std::string file = {};     ///< with a form for a comment on it
-  std::uint32_t line = 0;    ///< of that file; 0: no line of its own
-  std::int64_t comment = 0;  ///< with a form to change it
+  std::string file = {};       ///< with a form for a comment on it
+  std::uint32_t line = 0;      ///< of that file; 0: no line of its own
+  std::int64_t comment = 0;    ///< with a form to change it
+  std::string candidate = {};  ///< of several to choose from, the one to look at
+  TeamChoice choice = {};      ///< the list that the page was opened from
 };
+
+/// Fields of an address or a form that lead back to that list; empty ones are left out.
+std::vector<std::pair<std::string, std::string>> fields_of(const TeamChoice& choice);
+/// The reverse.
+TeamChoice team_choice_of(const ReviewFields& fields);
 
 /// One part of one submission: points, evidence, answers, files beside the starter with comments
 /// and diagnostics at their lines, and what was done in the review.
 std::string submission_page(const ReviewedClass& reviewed, const ReviewTeam& team,
                             const SubmissionView& view, const SubmissionFocus& focus,
                             const UnkeptForm& unkept, const std::string& form_token);
-
-/// What was done, the newest first, as a list.
-std::string log_html(const std::vector<ReviewLogEntry>& log);
 
 }  // namespace rooflab

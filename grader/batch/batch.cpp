@@ -380,14 +380,14 @@ BatchSummary Batch::write_outputs(const Course& course, const BatchWork& work,
     if (said.insert(line).second) listener.say(line);
   };
   for (const StudentOutcome& student : results.students) {
-    ++summary.students;
-    if (!student.submission.empty()) ++summary.submitted;
+    const bool is_of_class = !is_stranger(results, student);
+    ++(is_of_class ? summary.students : summary.strangers);
+    if (is_of_class && !student.submission.empty()) ++summary.submitted;
     if (!student.problems.empty() || !student.for_people.empty()) ++summary.problems;
     for (const PartOutcome& part : student.parts) {
       if (part.state == PartState::fault) ++summary.faults;
       if (part.state == PartState::ungraded) ++summary.ungraded;
-      (is_stranger(results, student) ? summary.pending_of_strangers : summary.pending) +=
-          part.pending.size();
+      (is_of_class ? summary.pending : summary.pending_of_strangers) += part.pending.size();
     }
     for (const auto* lines : {&student.problems, &student.for_people}) {
       for (const std::string& line : *lines) {

@@ -66,8 +66,9 @@ struct BatchSettings {
 
 /// What came of it.
 struct BatchSummary {
-  std::size_t students = 0;
-  std::size_t submitted = 0;
+  std::size_t students = 0;              ///< of the roster; everybody where there is none
+  std::size_t submitted = 0;             ///< of these
+  std::size_t strangers = 0;             ///< who handed in and are not on the roster
   std::size_t faults = 0;                ///< gradings that the grader failed at
   std::size_t ungraded = 0;              ///< gradings that are still to be made
   std::size_t pending = 0;               ///< answers that wait for a person to give points

@@ -205,6 +205,9 @@ void tell_summary(const BatchSummary& summary, const BatchOptions& options,
   if (summary.students > summary.submitted) {
     std::cout << fmt::format(", {} missing", summary.students - summary.submitted);
   }
+  if (summary.strangers > 0) {
+    std::cout << fmt::format(", {} not on the roster", summary.strangers);
+  }
   if (summary.ungraded > 0) std::cout << fmt::format(", {} not graded yet", summary.ungraded);
   if (summary.faults > 0) std::cout << fmt::format(", {} faults of the grader", summary.faults);
   if (summary.problems > 0) std::cout << fmt::format(", {} to be looked at", summary.problems);

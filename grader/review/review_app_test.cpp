@@ -83,7 +83,7 @@ TEST_F(ReviewTest, PreviousAndNextStayInTheListThatAPageWasOpenedFrom) {
   };
   EXPECT_THAT(ann, AllOf(HasSubstr(link_to(1) + "free-text&amp;sort=-points\" data-key=\"[\""),
                          HasSubstr(link_to(3) + "free-text&amp;sort=-points\" data-key=\"]\""),
-                         HasSubstr("list of 3")));
+                         HasSubstr("back to the list (3)")));
   EXPECT_THAT(ann, HasSubstr("name=\"state\" value=\"free-text\"")) << "forms lead back to it";
   // A submission that has left the list still stands where it was.
   const std::string cem = get(*ada_, "submission", with(of(team(*ada_, 2)), list)).body;

@@ -38,7 +38,8 @@ th.task{vertical-align:bottom}
 #write,.comment,.listing tr{scroll-margin-top:8rem}
 .label{display:inline-block;border:1px solid currentColor;border-radius:1rem;padding:.05rem .55rem;margin:.1rem .1rem .1rem 0;
 font-size:.8rem;color:var(--soft);text-decoration:none;white-space:nowrap}
-.label.look,.label.fault{color:var(--bad)}.label.free-text,.label.late,.label.missing{color:var(--todo)}
+.label.look,.label.fault,.label.choose{color:var(--bad)}
+.label.free-text,.label.late,.label.missing,.label.to-check,.label.stranger{color:var(--todo)}
 .label.commented{color:var(--good)}
 .words{white-space:pre-wrap;overflow-wrap:anywhere;max-width:65ch}
 blockquote{border-left:3px solid var(--accent);background:var(--panel);margin:.6rem 0;padding:.6rem .9rem;
@@ -48,7 +49,7 @@ blockquote.answer{font-size:1.05rem}
 overflow-wrap:anywhere}
 .minus{color:var(--bad)}.plus{color:var(--good)}
 table.points td.hand{width:60%;padding-left:1rem}table.points td.number{white-space:nowrap}
-table.points details{margin:0}table.points summary{padding:0;margin:0}table.points th.text{color:var(--ink);font-weight:400;font-size:1rem}
+table.points button{white-space:nowrap}table.points details{margin:0}table.points summary{padding:0;margin:0}table.points th.text{color:var(--ink);font-weight:400;font-size:1rem}
 details{margin:.3rem 0}summary{padding:.2rem 0}
 details form{padding:.2rem 0 .6rem}
 article.comment{border-left:3px solid var(--good);background:var(--panel);padding:.4rem .9rem;margin:.4rem 0;width:auto;

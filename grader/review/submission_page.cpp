@@ -80,10 +80,8 @@ std::string neighbours_html(const SubmissionPage& page) {
     return review_link(review_address("submission", fields), words,
                        fmt::format("data-key=\"{}\"", key));
   };
-  std::string links =
-      review_link(review_address("", fields_of(choice)),
-                  fmt::format("list of {}",
-                              chosen.size() == all.size() ? "all" : std::to_string(chosen.size())));
+  std::string links = review_link(review_address("", fields_of(choice)),
+                                  fmt::format("back to the list ({})", chosen.size()));
   const auto before = std::find_if(std::make_reverse_iterator(here), all.rend(), is_listed);
   if (before != all.rend()) links += link(*before, "← previous", "[");
   const auto behind = here == all.end() ? here : std::find_if(here + 1, all.end(), is_listed);
@@ -130,7 +128,7 @@ std::string part_html(const SubmissionPage& page) {
   if (outcome == nullptr) return {};
   const PartSummary& summary = summary_of(page.reviewed.results, page.view.part);
   const std::string words = outcome->state == PartState::undecided
-                                ? std::string(kChoose) + "; there are no points before that"
+                                ? "There are no points before one of the submissions is chosen"
                                 : part_sentence(summary, *outcome);
   std::string html = fmt::format("<p class=\"score\">{}.</p>\n", escape_html(words));
   if (const std::string checkout = checkout_words(*outcome); !checkout.empty()) {

@@ -2,6 +2,7 @@
 
 #include "grader/batch/outputs/class_words.h"
 #include "grader/report/text.h"
+#include "grader/review/class_list_page.h"
 #include "grader/review/review_frame.h"
 #include "grader/review/submission_sections.h"
 
@@ -16,10 +17,8 @@ std::string candidate_row(const SubmissionPage& page, const CandidateView& one) 
   for (const std::string& note : candidate.notes) {
     notes += "<li>" + escape_html(shorten(one_line(note), 300)) + "</li>";
   }
-  auto fields = fields_of(page.focus.choice);
-  fields.insert(fields.begin(), {{"student", page.team.id},
-                                 {"part", std::to_string(page.view.part)},
-                                 {"candidate", candidate.id}});
+  const AddressFields fields = submission_fields(page.team.id, std::to_string(page.view.part),
+                                                 page.focus.choice, candidate.id);
   const std::string name = "<bdi>" + escape_html(shorten(one_line(candidate.name), 120)) + "</bdi>";
   return fmt::format(
       "<tr><th scope=\"row\" class=\"text\">{}{}</th><td data-name=\"grader\">{}</td><td "

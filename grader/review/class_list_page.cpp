@@ -123,11 +123,8 @@ std::string row_html(const ReviewedClass& reviewed, const ClassList& list, const
                      const std::vector<std::string>& tasks) {
   const StudentOutcome& lead = reviewed.lead(team);
   const auto total = total_of(lead);
-  const std::string address = review_address("submission", {{"student", team.id},
-                                                            {"part", part_of(list)},
-                                                            {"q", list.choice.words},
-                                                            {"state", list.choice.state},
-                                                            {"sort", list.choice.sort}});
+  const std::string address =
+      review_address("submission", submission_fields(team.id, part_of(list), list.choice));
   std::string row = fmt::format(
       "<tr><th scope=\"row\" class=\"who\"><bdi>{}</bdi>{}<span class=\"labels\">{}</span></th>",
       review_link(address, escape_html(reviewed.names(team))),
@@ -192,6 +189,24 @@ std::string held_html(const ReviewedClass& reviewed) {
 }
 
 }  // namespace
+
+AddressFields fields_of(const TeamChoice& choice) {
+  return {{"q", choice.words}, {"state", choice.state}, {"sort", choice.sort}};
+}
+
+TeamChoice team_choice_of(const ReviewFields& fields) {
+  return {.words = value_of(fields, "q"),
+          .state = value_of(fields, "state"),
+          .sort = value_of(fields, "sort")};
+}
+
+AddressFields submission_fields(const std::string& team, const std::string& part,
+                                const TeamChoice& choice, const std::string& candidate) {
+  AddressFields fields = fields_of(choice);
+  fields.insert(fields.begin(), {{"student", team}, {"part", part}, {"candidate", candidate}});
+  std::erase_if(fields, [](const auto& field) { return field.second.empty(); });
+  return fields;
+}
 
 std::string verdict_mark(Verdict verdict) {
   const std::string words = escape_html(verdict_words(verdict));

@@ -211,10 +211,8 @@ ReviewResponse ReviewApp::submission(const ReviewFields& fields, const UnkeptFor
 namespace {
 
 std::string submission_address(const ReviewFields& form, const std::string& anchor) {
-  std::vector<std::pair<std::string, std::string>> fields = fields_of(team_choice_of(form));
-  for (const char* name : {"candidate", "part", "student"}) {
-    fields.insert(fields.begin(), {name, value_of(form, name)});
-  }
+  const AddressFields fields = submission_fields(value_of(form, "student"), value_of(form, "part"),
+                                                 team_choice_of(form), value_of(form, "candidate"));
   return review_address("submission", fields) + anchor;
 }
 

@@ -15,16 +15,6 @@
 
 namespace rooflab {
 
-std::vector<std::pair<std::string, std::string>> fields_of(const TeamChoice& choice) {
-  return {{"q", choice.words}, {"state", choice.state}, {"sort", choice.sort}};
-}
-
-TeamChoice team_choice_of(const ReviewFields& fields) {
-  return {.words = value_of(fields, "q"),
-          .state = value_of(fields, "state"),
-          .sort = value_of(fields, "sort")};
-}
-
 std::string SubmissionPage::address(
     const std::string& name, const std::vector<std::pair<std::string, std::string>>& more) const {
   return review_address(name, hidden(more));
@@ -32,11 +22,8 @@ std::string SubmissionPage::address(
 
 std::vector<std::pair<std::string, std::string>> SubmissionPage::hidden(
     const std::vector<std::pair<std::string, std::string>>& more) const {
-  std::vector<std::pair<std::string, std::string>> fields = {{"student", team.id},
-                                                             {"part", std::to_string(view.part)}};
-  if (!view.shown.empty()) fields.emplace_back("candidate", view.shown);
-  std::ranges::copy_if(fields_of(focus.choice), std::back_inserter(fields),
-                       [](const auto& field) { return !field.second.empty(); });
+  AddressFields fields =
+      submission_fields(team.id, std::to_string(view.part), focus.choice, view.shown);
   fields.insert(fields.end(), more.begin(), more.end());
   return fields;
 }
@@ -54,10 +41,9 @@ std::string list_html(const std::vector<std::string>& lines) {
 std::string tabs_html(const SubmissionPage& page) {
   std::string tabs;
   for (const PartSummary& part : page.reviewed.results.parts) {
-    SubmissionView other{.part = part.number, .candidates = {}, .shown = page.view.shown};
-    const SubmissionPage there{page.reviewed, page.team,   other,
-                               page.focus,    page.unkept, page.form_token};
-    tabs += review_link(there.address("submission"),
+    const AddressFields fields = submission_fields(page.team.id, std::to_string(part.number),
+                                                   page.focus.choice, page.view.shown);
+    tabs += review_link(review_address("submission", fields),
                         fmt::format("Part {}, {}", part.number, escape_html(part.title)),
                         part.number == page.view.part ? "aria-current=\"page\"" : "");
   }
@@ -74,9 +60,8 @@ std::string neighbours_html(const SubmissionPage& page) {
   const auto here = std::ranges::find(all, &page.team);
   const auto is_listed = [&](const ReviewTeam* team) { return in_list.contains(team); };
   const auto link = [&](const ReviewTeam* team, const char* words, const char* key) {
-    auto fields = fields_of(choice);
-    fields.insert(fields.begin(),
-                  {{"student", team->id}, {"part", std::to_string(page.view.part)}});
+    const AddressFields fields =
+        submission_fields(team->id, std::to_string(page.view.part), choice);
     return review_link(review_address("submission", fields), words,
                        fmt::format("data-key=\"{}\"", key));
   };

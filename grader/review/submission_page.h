@@ -27,11 +27,6 @@ struct SubmissionFocus {
   TeamChoice choice = {};      ///< the list that the page was opened from
 };
 
-/// Fields of an address or a form that lead back to that list; empty ones are left out.
-std::vector<std::pair<std::string, std::string>> fields_of(const TeamChoice& choice);
-/// The reverse.
-TeamChoice team_choice_of(const ReviewFields& fields);
-
 /// One part of one submission: points, evidence, answers, files beside the starter with comments
 /// and diagnostics at their lines, and what was done in the review.
 std::string submission_page(const ReviewedClass& reviewed, const ReviewTeam& team,

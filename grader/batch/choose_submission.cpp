@@ -18,19 +18,21 @@ std::string choose_submission(Store& store, const std::string& name, const Revie
   ChoiceStore choices(store);
   std::set<std::string> entries, all;
   std::map<std::string, std::string> chosen;
+  bool all_count = true;
   for (const auto& [student, rows] : choices.candidates()) {
     for (const SubmissionRow& row : rows) {
       all.insert(entry_of(row.id));
       if (row.called != name && entry_of(row.id) != name) continue;
       entries.insert(entry_of(row.id));
       chosen[student] = row.id;
+      all_count = all_count && row.counts;
     }
   }
   if (entries.empty()) {
     throw BatchError(fmt::format(
         "--choose {}: {}", one_line(name),
-        all.empty() ? "of nobody are there several submissions to choose from; leave it out"
-                    : fmt::format("there is no such submission to choose; there are {}",
+        all.empty() ? "nobody has several submissions to choose from; leave it out"
+                    : fmt::format("this is none of the submissions to choose from, which are {}",
                                   fmt::join(all, ", "))));
   }
   if (entries.size() > 1) {
@@ -43,7 +45,7 @@ std::string choose_submission(Store& store, const std::string& name, const Revie
     const auto known = before.find(student);
     if (known != before.end()) version = std::max(version, known->second.version);
   }
-  choices.choose(chosen, version, act);
+  if (!all_count) choices.choose(chosen, version, act);  // the same command may come again
   std::vector<std::string> students;
   for (const auto& [student, id] : chosen) students.push_back(one_line(student));
   return fmt::format("{} counts for {}, as {} says", *entries.begin(), fmt::join(students, ", "),

@@ -69,6 +69,8 @@ TEST_F(ChooseSubmissionTest, TheChosenOneCountsFromThenOnAndTheHistorySaysWhoCho
               ElementsAre("Cem|submission chosen|[\"ada\"]|no choice|lab1-ada"));
   run(with_roster());
   EXPECT_THAT(counted(), ElementsAre("ada|3", "bob|2")) << "it stays chosen";
+  run(with_roster({"lab1-ada"}));
+  EXPECT_EQ(query("SELECT count(*) FROM review_log", 1).at(0), "1") << "the same is no news";
   run(with_roster({"lab2-ada"}));
   EXPECT_THAT(counted(), ElementsAre("ada|5", "bob|2"));
   EXPECT_THAT(query("SELECT before, after FROM review_log ORDER BY entry DESC", 2),
@@ -93,7 +95,7 @@ TEST_F(ChooseSubmissionTest, EqualSubmissionsNeedNoChoice) {
 
 TEST_F(ChooseSubmissionTest, RefusesWhatIsNoneOfThem) {
   EXPECT_THAT(complaint([&] { run(with_roster({"bob"})); }),
-              AllOf(HasSubstr("--choose bob"), HasSubstr("there are lab1-ada, lab2-ada")));
+              AllOf(HasSubstr("--choose bob"), HasSubstr("which are lab1-ada, lab2-ada")));
   hand_in("lab2-ada", "xxx");
   EXPECT_THAT(complaint([&] { run(with_roster({"lab1-ada"})); }), HasSubstr("leave it out"));
 }

@@ -283,6 +283,10 @@ TEST_F(OwnNumbers, StaffAreToldWhatWasRightForTheStudent) {
   EXPECT_EQ(right_of("bob")->student, "bob@example.org") << "whom the file names";
   EXPECT_DOUBLE_EQ(number_in(right_of("bob")->values.at("second")),
                    right("second", "bob@example.org"));
+  for (const auto& page : files_below(out() / "feedback")) {
+    EXPECT_THAT(read_file(page), Not(HasSubstr(fmt::format("{:.6g}", right("first", "ada")))))
+        << "no student is told";
+  }
   course_.parts[0].tasks[0].questions[0].pattern = "another question of {n}?";
   EXPECT_FALSE(right_of("ada")) << "the part has changed since";
 }

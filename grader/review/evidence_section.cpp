@@ -26,14 +26,6 @@ std::string printed_html(const std::string& printed) {
          escape_html(shorten(printed, kMostPrinted)) + "</pre></details>";
 }
 
-/// What students do not see before the deadline.
-std::string held_mark(bool is_held) { return is_held ? " <b class=\"hidden\">held back</b>" : ""; }
-
-HeldOfTask held_of_task(const SubmissionView& view, const std::string& task) {
-  const auto held = view.held.find(task);
-  return held == view.held.end() ? HeldOfTask() : held->second;
-}
-
 std::string cases_html(const TaskResult& task, const HeldOfTask& held) {
   std::string items;
   for (const CaseResult& one : task.cases) {
@@ -85,7 +77,7 @@ std::string right_html(const TaskResult& task, const RightAnswers& right) {
 }
 
 std::string task_html(const TaskResult& task, const SubmissionView& view) {
-  const HeldOfTask held = held_of_task(view, task.id);
+  const HeldOfTask held = view.held_of(task.id);
   const bool is_open = task.verdict != Verdict::pass && task.verdict != Verdict::not_implemented;
   std::string html = fmt::format(
       "<details id=\"{}\"{}><summary>{} <b>{}</b> {} <span class=\"note\">{}, {} of {}</span>{}"
@@ -115,6 +107,8 @@ std::string task_html(const TaskResult& task, const SubmissionView& view) {
 }
 
 }  // namespace
+
+std::string held_mark(bool is_held) { return is_held ? " <b class=\"hidden\">held back</b>" : ""; }
 
 std::string story_html(const Diagnostic& story) {
   std::string html =

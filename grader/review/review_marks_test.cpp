@@ -32,6 +32,7 @@ class ReviewMarksTest : public ReviewFixture {
 };
 
 TEST_F(ReviewMarksTest, WhatStudentsDoNotSeeBeforeTheDeadlineIsMarked) {
+  executor_.tell("RL0401", "a.cu", 1);
   grade();
   EXPECT_THAT(submission(*ada_), Not(HasSubstr("held back")));
   BatchRequest with_policy = request();
@@ -41,7 +42,9 @@ TEST_F(ReviewMarksTest, WhatStudentsDoNotSeeBeforeTheDeadlineIsMarked) {
   run(with_policy);
   EXPECT_THAT(submission(*ada_),
               AllOf(HasSubstr("3 of 10</span> <b class=\"hidden\">held back</b>"),
-                    HasSubstr("before 2026-11-20 12:00 UTC: neither it nor its points")));
+                    HasSubstr("before 2026-11-20 12:00 UTC: neither it nor its points"),
+                    HasSubstr("RL0401</b> <b class=\"hidden\">held back</b>")))
+      << "beside the line, too";
   EXPECT_THAT(get(*ada_, "").body, HasSubstr("Students do not see these before 2026-11-20"));
 }
 

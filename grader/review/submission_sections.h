@@ -58,6 +58,8 @@ std::string comment_html(const SubmissionPage& page, const ReviewComment& commen
 /// The form for a new one.
 std::string new_comment_html(const SubmissionPage& page, const std::string& file,
                              std::uint32_t line);
+/// Marks what students do not see before the deadline; nothing for what they see.
+std::string held_mark(bool is_held);
 /// A diagnostic in the grader's words.
 std::string story_html(const Diagnostic& story);
 

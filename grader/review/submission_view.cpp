@@ -137,6 +137,11 @@ std::string source_in(const std::map<int, std::string>& sources, int part) {
 
 }  // namespace
 
+HeldOfTask SubmissionView::held_of(const std::string& task) const {
+  const auto found = held.find(task);
+  return found == held.end() ? HeldOfTask() : found->second;
+}
+
 SubmissionView look_at_submission(Store& store, const Course& course, const ReviewedClass& reviewed,
                                   const ReviewTeam& team, int part, const std::string& candidate,
                                   const std::filesystem::path& starter) {

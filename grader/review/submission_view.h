@@ -57,6 +57,8 @@ struct SubmissionView {
   std::vector<PointsPlace> places = {};
   std::vector<FreeText> texts = {};  ///< of the first member, with what was given for them
   std::vector<ReviewLogEntry> log = {};
+
+  HeldOfTask held_of(const std::string& task) const;
 };
 
 /// The item of points for no task in particular.

@@ -8,6 +8,7 @@
 #include <map>
 #include <set>
 
+#include "grader/batch/choose_submission.h"
 #include "grader/batch/collect.h"
 #include "grader/batch/counted_grade.h"
 #include "grader/batch/free_text.h"
@@ -18,6 +19,7 @@
 #include "grader/batch/outputs/class_words.h"
 #include "grader/batch/outputs/feedback_archives.h"
 #include "grader/batch/plan.h"
+#include "grader/batch/progress_file.h"
 #include "grader/batch/raw_answers.h"
 #include "grader/batch/regrade_requests.h"
 #include "grader/batch/run_gradings.h"
@@ -318,6 +320,13 @@ void Batch::tell_strangers_of_policy(BatchListener& listener) {
   }
 }
 
+void Batch::choose_submissions(BatchListener& listener) {
+  for (const std::string& name : request_.choose) {
+    listener.say(
+        rooflab::choose_submission(store_, name, {.by = request_.by, .at = std::time(nullptr)}));
+  }
+}
+
 void Batch::import_manual(const Course& course, BatchListener& listener) {
   if (request_.manual.empty()) return;
   const ManualImport import = import_manual_points(store_, course, read_file(request_.manual),
@@ -366,17 +375,24 @@ BatchSummary Batch::write_outputs(const Course& course, const BatchWork& work,
   results.gpu = store_.setting("gpu").value_or("");
   const std::vector<HeldTest> held = hold_back_tests(results, course, work, listener);
   BatchSummary summary;
+  std::set<std::string> said;  // partners have the same problems with the same submission
+  const auto say_once = [&](const std::string& line) {
+    if (said.insert(line).second) listener.say(line);
+  };
   for (const StudentOutcome& student : results.students) {
-    ++summary.students;
-    if (!student.submission.empty()) ++summary.submitted;
-    if (!student.problems.empty()) ++summary.problems;
+    const bool is_of_class = !is_stranger(results, student);
+    ++(is_of_class ? summary.students : summary.strangers);
+    if (is_of_class && !student.submission.empty()) ++summary.submitted;
+    if (!student.problems.empty() || !student.for_people.empty()) ++summary.problems;
     for (const PartOutcome& part : student.parts) {
       if (part.state == PartState::fault) ++summary.faults;
       if (part.state == PartState::ungraded) ++summary.ungraded;
-      summary.pending += part.pending.size();
+      (is_of_class ? summary.pending : summary.pending_of_strangers) += part.pending.size();
     }
-    for (const std::string& problem : student.problems) {
-      listener.say(fmt::format("{}: {}", student.submission, problem));
+    for (const auto* lines : {&student.problems, &student.for_people}) {
+      for (const std::string& line : *lines) {
+        say_once(fmt::format("{}: {}", student.submission, line));
+      }
     }
   }
   for (const std::string& problem : results.problems) listener.say(problem);
@@ -409,7 +425,8 @@ BatchSummary Batch::write_outputs(const Course& course, const BatchWork& work,
 }
 
 BatchSummary Batch::run(const Course& course, const BatchWork& work, Executor& executor,
-                        BatchListener& listener) {
+                        BatchListener& heard_by) {
+  ProgressFile listener(folder_.path(), heard_by);
   require_known(settings_.policy.held_tests(), course);
   take_class(store_, course, settings_.roster,
              {.submissions = settings_.submissions,
@@ -421,6 +438,7 @@ BatchSummary Batch::run(const Course& course, const BatchWork& work, Executor& e
              listener);
   for (const std::string& line : settings_.replaced) listener.say(line);
   tell_strangers_of_policy(listener);
+  choose_submissions(listener);
   import_manual(course, listener);
   const std::size_t refused = import_requests(course, listener);
   const Plan plan = plan_gradings(

@@ -43,7 +43,10 @@ struct BatchRequest {
   std::optional<bool> leaderboard = {};
   std::optional<std::string> regrade_counts = {};  ///< "latest" or "best"; else as the policy says
   std::vector<std::string> regrade;                ///< see RegradeRules
-  bool resume = false;                             ///< there has to be something to go on with
+  /// Submissions that count from now on, of several of which a person has to choose.
+  std::vector<std::string> choose = {};
+  std::string by = {};  ///< who asks, for the history of what people decide
+  bool resume = false;  ///< there has to be something to go on with
 };
 
 struct BatchSettings {
@@ -63,15 +66,17 @@ struct BatchSettings {
 
 /// What came of it.
 struct BatchSummary {
-  std::size_t students = 0;
-  std::size_t submitted = 0;
-  std::size_t faults = 0;    ///< gradings that the grader failed at
-  std::size_t ungraded = 0;  ///< gradings that are still to be made
-  std::size_t pending = 0;   ///< answers that wait for a person to give points
-  std::size_t problems = 0;  ///< students whose submission somebody has to look at
-  std::size_t refused = 0;   ///< regrade requests that could not be kept
-  std::size_t outdated = 0;  ///< graded in another form than they have now
-  bool stopped = false;      ///< before its end
+  std::size_t students = 0;              ///< of the roster; everybody where there is none
+  std::size_t submitted = 0;             ///< of these
+  std::size_t strangers = 0;             ///< who handed in and are not on the roster
+  std::size_t faults = 0;                ///< gradings that the grader failed at
+  std::size_t ungraded = 0;              ///< gradings that are still to be made
+  std::size_t pending = 0;               ///< answers that wait for a person to give points
+  std::size_t pending_of_strangers = 0;  ///< likewise, of nobody on the roster
+  std::size_t problems = 0;              ///< students whose submission somebody has to look at
+  std::size_t refused = 0;               ///< regrade requests that could not be kept
+  std::size_t outdated = 0;              ///< graded in another form than they have now
+  bool stopped = false;                  ///< before its end
 };
 
 struct BatchWork {
@@ -109,7 +114,7 @@ class Batch {
 
   /// Takes the class in, grades what is to be graded, writes every output.
   BatchSummary run(const Course& course, const BatchWork& work, Executor& executor,
-                   BatchListener& listener);
+                   BatchListener& heard_by);
 
   /// Writes every output anew from what the database has, and grades nothing.
   /// @throws FileError after all of them were tried, for the first that failed
@@ -117,6 +122,7 @@ class Batch {
 
  private:
   void tell_strangers_of_policy(BatchListener& listener);
+  void choose_submissions(BatchListener& listener);
   void import_manual(const Course& course, BatchListener& listener);
   /// @return how many could not be kept
   std::size_t import_requests(const Course& course, BatchListener& listener);

@@ -34,4 +34,7 @@ class BatchFolder {
   Descriptor lock_;
 };
 
+/// Whether some process holds the folder of a batch; false where there is none.
+bool is_at_work(const std::filesystem::path& folder);
+
 }  // namespace rooflab

@@ -167,8 +167,9 @@ TEST_F(ClassFixture, TheRosterTellsWhoIsMissingAndWhoIsUnknown) {
   BatchRequest with_roster = request();
   with_roster.roster = file("roster.csv", "id,name,login\n1,Ada,ada\n2,Bob,bob\n");
   const BatchSummary summary = run(with_roster);
-  EXPECT_EQ(summary.students, 3U);
-  EXPECT_EQ(summary.submitted, 2U);
+  EXPECT_EQ(summary.students, 2U);
+  EXPECT_EQ(summary.submitted, 1U);
+  EXPECT_EQ(summary.strangers, 1U);
   EXPECT_EQ(summary.problems, 1U);
   EXPECT_THAT(listener_.lines, Contains(HasSubstr("mallory: nobody on the roster fits")));
   EXPECT_THAT(grades(), ElementsAre("1|2", "unknown mallory|3"));

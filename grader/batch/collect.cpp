@@ -12,6 +12,7 @@
 #include "grader/batch/neighbours.h"
 #include "grader/batch/outputs/class_words.h"
 #include "grader/batch/review_words.h"
+#include "grader/batch/store/choice_store.h"
 #include "grader/batch/store/request_store.h"
 #include "grader/report/evidence.h"
 #include "grader/report/text.h"
@@ -93,12 +94,13 @@ class Collector {
     std::map<std::string, std::vector<ManualPoints>> manual;
     for (const ManualRow& row : store_.manual_points()) {
       manual[row.student].push_back(
-          {row.part, row.item, row.points, row.max_points, row.comment, row.by});
+          {row.part, row.item, row.points, row.max_points, row.comment, row.by, row.grading});
     }
     std::map<std::string, std::vector<SubmissionRow>> submissions;
     for (SubmissionRow& row : store_.submissions()) {
       submissions[row.student].push_back(std::move(row));
     }
+    candidates_ = ChoiceStore(store_).candidates();
     comments_ = comments_of_review(store_, course_);
     for (RegradeRequest& request : RequestStore(store_).all()) {
       requests_[request.student].push_back(std::move(request));
@@ -129,46 +131,93 @@ class Collector {
     outcome.manual = manual;
     outcome.comments = comments_[student.key];
     outcome.requests = requests_[student.key];
-    const SubmissionRow* row = submissions != nullptr ? &submissions->front() : nullptr;
-    if (row != nullptr) {
-      outcome.submission = row->called;
-      outcome.platform = row->platform;
-      outcome.return_name = row->return_name;
-      outcome.received_at = row->received;
-      outcome.notes = row->notes;
-      if (!row->problem.empty()) outcome.problems.push_back(row->problem);
-      for (const std::string& doubt : row->doubts) outcome.problems.push_back(doubt);
-      if (has_roster_ && !student.on_roster) {
-        outcome.problems.push_back(
-            "nobody on the roster fits this submission; add the student, or rename the submission" +
-            std::string(student.canvas_id.empty()
-                            ? ""
-                            : "; if it is a group's, have a column `group` in the roster with the "
-                              "group's name, as Canvas's export of groups has it"));
+    outcome.slip_days = policy_.slip_days().each() - policy_.slip_days().left(names_of(student));
+    if (submissions == nullptr) {
+      for (const PartSpec& part : course_.parts) outcome.parts.push_back(blank(part.number));
+    } else {
+      if (has_roster_ && !student.on_roster) outcome.problems.push_back(stranger_words(student));
+      const auto candidates = candidates_.find(student.key);
+      if (candidates != candidates_.end() && !submissions->front().counts) {
+        leave_undecided(candidates->second, outcome);
+      } else {
+        take_submission(*submissions, outcome);
       }
-      for (std::size_t i = 1; i < submissions->size(); ++i) {
-        outcome.notes.push_back(
-            fmt::format("{} counts in place of {}", row->called, (*submissions)[i].called));
-      }
+    }
+    for (PartOutcome& one : outcome.parts) take_points(one, outcome);
+    return outcome;
+  }
+
+  static PartOutcome blank(int part) {
+    PartOutcome outcome;
+    outcome.part = part;
+    return outcome;
+  }
+
+  static std::string stranger_words(const Student& student) {
+    return "nobody on the roster fits this submission; add the student, or rename the submission" +
+           std::string(student.canvas_id.empty()
+                           ? ""
+                           : "; if it is a group's, have a column `group` in the roster with the "
+                             "group's name, as Canvas's export of groups has it");
+  }
+
+  void take_submission(const std::vector<SubmissionRow>& submissions, StudentOutcome& outcome) {
+    const SubmissionRow& row = submissions.front();
+    outcome.submission = row.called;
+    outcome.platform = row.platform;
+    outcome.return_name = row.return_name;
+    outcome.received_at = row.received;
+    outcome.notes = row.notes;
+    if (!row.problem.empty()) outcome.problems.push_back(row.problem);
+    for (const std::string& doubt : row.doubts) outcome.problems.push_back(doubt);
+    for (std::size_t i = 1; i < submissions.size(); ++i) {
+      outcome.notes.push_back(
+          fmt::format("{} counts in place of {}", row.called, submissions[i].called));
     }
     for (const PartSpec& part : course_.parts) {
-      outcome.parts.push_back(part_outcome(student, row, part.number));
+      outcome.parts.push_back(part_outcome(outcome.student, row, part.number));
     }
-    outcome.slip_days = policy_.slip_days().each() - policy_.slip_days().left(names_of(student));
-    if (row != nullptr && row->problem.empty()) take_lateness(*row, outcome);
-    for (PartOutcome& one : outcome.parts) {
-      for (const ManualPoints& points : manual) {
-        if (points.part != one.part) continue;
-        one.manual += points.points;
-        add_excess(outcome, points);
-      }
-      if (one.previous_total) *one.previous_total += one.manual;
-      if (one.state == PartState::fault) {
-        outcome.problems.push_back(
-            fmt::format("part {}: the grader failed: {}", one.part, one.why));
-      }
+    if (row.problem.empty()) take_lateness(row, outcome);
+  }
+
+  /// Nothing is known of a part that one of the candidates has before a person has chosen.
+  void leave_undecided(const std::vector<SubmissionRow>& candidates, StudentOutcome& outcome) {
+    std::vector<std::string> names;
+    std::set<int> handed_in;
+    for (const SubmissionRow& one : candidates) {
+      names.push_back(name_among(one, candidates));
+      for (const auto& [part, source] : store_.handed_in(one.id)) handed_in.insert(part);
     }
-    return outcome;
+    outcome.submission = fmt::format("{}", fmt::join(names, " and "));
+    const std::string why = fmt::format(
+        "{}: no time of a platform says which is the newest; choose in grader review, or with "
+        "grader batch --choose NAME",
+        kChoose);
+    outcome.problems.push_back(why);
+    for (const SubmissionRow& one : candidates) {
+      outcome.problems.insert(outcome.problems.end(), one.doubts.begin(), one.doubts.end());
+    }
+    for (const PartSpec& part : course_.parts) {
+      PartOutcome one = blank(part.number);
+      if (handed_in.contains(part.number)) {
+        one.state = PartState::undecided;
+        one.why = why;
+      }
+      outcome.parts.push_back(std::move(one));
+    }
+  }
+
+  void take_points(PartOutcome& one, StudentOutcome& outcome) {
+    for (ManualPoints& points : outcome.manual) {
+      if (points.part != one.part) continue;
+      one.manual += points.points;
+      add_excess(outcome, points);
+      note_regrade(points, outcome);
+    }
+    if (one.previous_total) *one.previous_total += one.manual;
+    if (one.state == PartState::fault) {
+      outcome.problems.push_back(fmt::format("part {}: the grader failed: {}", one.part, one.why));
+    }
   }
 
   /// What lateness takes of each part that was graded, by its grade as it stands. One without
@@ -194,17 +243,16 @@ class Collector {
   }
 
   /// Before lateness and points by hand.
-  PartOutcome part_outcome(const Student& student, const SubmissionRow* row, int part) {
-    PartOutcome outcome;
-    outcome.part = part;
-    if (row == nullptr) return outcome;
-    if (!row->problem.empty()) {
+  PartOutcome part_outcome(const Student& student, const SubmissionRow& row, int part) {
+    PartOutcome outcome = blank(part);
+    if (!row.problem.empty()) {
       outcome.state = PartState::unreadable;
-      outcome.why = row->problem;
+      outcome.why = row.problem;
       return outcome;
     }
-    const auto grade = store_.grade(row->id, part);
+    const auto grade = store_.grade(row.id, part);
     if (!grade) return outcome;
+    newest_grading_[{student.key, part}] = grade->grading.name;
     const auto [grading, other, is_earlier] = counted_grade(store_, *grade, counts_);
     outcome.state = state_of(grading.state);
     outcome.why = grading.why;
@@ -227,6 +275,21 @@ class Collector {
                       points.part, points.item, format_points(points.points),
                       format_points(text.question.max_points)));
     }
+  }
+
+  /// Points beside a task were given for what the grader said then. Free text has its own mark.
+  void note_regrade(ManualPoints& points, StudentOutcome& outcome) {
+    const auto newest = newest_grading_.find({outcome.student.key, points.part});
+    if (points.grading.empty() || newest == newest_grading_.end()) return;
+    const bool is_text = std::ranges::any_of(
+        texts_[{outcome.student.key, points.part}],
+        [&](const FreeText& text) { return text.question.item == points.item; });
+    points.is_before_regrade = !is_text && points.grading != newest->second;
+    if (!points.is_before_regrade) return;
+    outcome.for_people.push_back(
+        fmt::format("part {}, {}: {} by {}, given before this regrade: check", points.part,
+                    one_line(points.item), signed_points(points.points),
+                    points.by.empty() ? "somebody" : one_line(points.by)));
   }
 
   static PartState state_of(GradingState state) {
@@ -284,8 +347,10 @@ class Collector {
   const LatePolicy& policy_;
   TaskLinesOf* known_;
   RegradeCounts counts_;
+  std::map<std::string, std::vector<SubmissionRow>> candidates_;
   std::map<std::string, std::vector<RegradeRequest>> requests_;
   std::map<std::pair<std::string, int>, std::vector<FreeText>> texts_;
+  std::map<std::pair<std::string, int>, std::string> newest_grading_;
   std::map<std::string, std::vector<FileComment>> comments_;
   std::vector<std::string> unread_;
   bool has_roster_ = false;

@@ -33,10 +33,14 @@ std::map<Place, Graded> grades_of(const ClassResults& results) {
   return grades;
 }
 
+std::string outcome_words(const TaskLine& task) {
+  return fmt::format("{} {}/{}", name_of(task.verdict), format_points(task.score),
+                     format_points(task.max_score));
+}
+
 std::string words_of(const TaskLine& task) {
-  return fmt::format("{} {}/{}{}", name_of(task.verdict), format_points(task.score),
-                     format_points(task.max_score),
-                     task.codes.empty() ? "" : fmt::format(" ({})", fmt::join(task.codes, " ")));
+  return outcome_words(task) +
+         (task.codes.empty() ? "" : fmt::format(" ({})", fmt::join(task.codes, " ")));
 }
 
 std::vector<ChangedTask> changed_tasks(const PartOutcome& before, const PartOutcome& now) {
@@ -72,7 +76,10 @@ void add_circumstances(const GradingSubject& before, const GradingSubject& now,
                                   one_line(before.device), one_line(now.device)));
   }
   if (before.students != now.students) reasons.emplace_back("the questions' numbers are others'");
-  if (!(before.seed == now.seed)) reasons.emplace_back("the inputs were drawn from another seed");
+  // Other files have a seed of their own in any case.
+  if (before.source == now.source && !(before.seed == now.seed)) {
+    reasons.emplace_back("the inputs were drawn from another seed");
+  }
 }
 
 std::vector<std::string> reasons_of(const GradedClass& before, const PartOutcome& then,
@@ -103,7 +110,9 @@ std::vector<std::string> reasons_of(const GradedClass& before, const PartOutcome
 
 bool differs(const PartOutcome& before, const PartOutcome& now) {
   return before.state != now.state || total_of_grade(&before) != total_of_grade(&now) ||
-         !changed_tasks(before, now).empty();
+         !std::ranges::equal(before.tasks, now.tasks, [](const TaskLine& a, const TaskLine& b) {
+           return a.id == b.id && outcome_words(a) == outcome_words(b);
+         });
 }
 
 ChangedGrade only_in_one(const Graded& one, bool is_now) {
@@ -147,16 +156,22 @@ ClassComparison compare_classes(const GradedClass& before, const GradedClass& no
       const auto then = old.find(place);
       if (then == old.end()) {
         comparison.changed.push_back(only_in_one({&student, &outcome}, true));
-      } else if (!differs(*then->second.outcome, outcome)) {
-        ++comparison.same;
-      } else {
-        const PartOutcome& earlier = *then->second.outcome;
-        comparison.changed.push_back({.student = student.student,
-                                      .part = outcome.part,
-                                      .before = total_of_grade(&earlier),
-                                      .now = total_of_grade(&outcome),
-                                      .reasons = reasons_of(before, earlier, now, outcome),
-                                      .tasks = changed_tasks(earlier, outcome)});
+        continue;
+      }
+      const PartOutcome& earlier = *then->second.outcome;
+      const bool has_changed = differs(earlier, outcome);
+      if (!has_changed) ++comparison.same;
+      ChangedGrade grade{.student = student.student,
+                         .part = outcome.part,
+                         .before = total_of_grade(&earlier),
+                         .now = total_of_grade(&outcome),
+                         .reasons = {"the points are the same, and diagnoses are others"},
+                         .tasks = changed_tasks(earlier, outcome)};
+      if (has_changed) {
+        grade.reasons = reasons_of(before, earlier, now, outcome);
+        comparison.changed.push_back(std::move(grade));
+      } else if (!grade.tasks.empty()) {
+        comparison.other_diagnoses.push_back(std::move(grade));
       }
     }
   }
@@ -168,7 +183,9 @@ ClassComparison compare_classes(const GradedClass& before, const GradedClass& no
 
 std::string compared_csv(const ClassComparison& comparison) {
   CsvTable table{{"student", "name", "part", "before", "now", "change", "why", "tasks"}};
-  for (const ChangedGrade& grade : comparison.changed) {
+  std::vector<ChangedGrade> grades = comparison.changed;
+  grades.insert(grades.end(), comparison.other_diagnoses.begin(), comparison.other_diagnoses.end());
+  for (const ChangedGrade& grade : grades) {
     std::vector<std::string> tasks;
     for (const ChangedTask& task : grade.tasks) tasks.push_back(change_of(task));
     const bool both = grade.before && grade.now;
@@ -195,10 +212,14 @@ std::string compared_words(const ClassComparison& comparison, std::size_t most) 
   if (comparison.changed.size() > most) {
     words += fmt::format("and {} more\n", comparison.changed.size() - most);
   }
-  return words + fmt::format("{} {} differ{}, {} {} the same\n", comparison.changed.size(),
-                             comparison.changed.size() == 1 ? "grade" : "grades",
-                             comparison.changed.size() == 1 ? "s" : "", comparison.same,
-                             comparison.same == 1 ? "is" : "are");
+  words += fmt::format("{} {} differ{}, {} {} the same", comparison.changed.size(),
+                       comparison.changed.size() == 1 ? "grade" : "grades",
+                       comparison.changed.size() == 1 ? "s" : "", comparison.same,
+                       comparison.same == 1 ? "is" : "are");
+  if (!comparison.other_diagnoses.empty()) {
+    words += fmt::format(", {} of them with other diagnoses", comparison.other_diagnoses.size());
+  }
+  return words + '\n';
 }
 
 }  // namespace rooflab

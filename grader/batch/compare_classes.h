@@ -41,12 +41,13 @@ struct ChangedGrade {
 struct ClassComparison {
   std::vector<ChangedGrade> changed;  ///< in the order of the later class
   std::size_t same = 0;               ///< grades that both batches have, and that do not differ
+  std::vector<ChangedGrade> other_diagnoses;  ///< of these, with other codes for the same points
 };
 
 /// Students are the same by their keys. Points by hand and lateness are parts of a total.
 ClassComparison compare_classes(const GradedClass& before, const GradedClass& now);
 
-/// One row for each grade that differs.
+/// One row for each grade that differs, then for each with other diagnoses.
 std::string compared_csv(const ClassComparison& comparison);
 
 /// A line for each of the first `most`, and how many there are.

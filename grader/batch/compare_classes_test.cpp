@@ -66,6 +66,29 @@ TEST_F(CompareClassesTest, OtherFilesAreTheReasonWhereTheyWereHandedIn) {
               AllOf(HasSubstr("ada,"), HasSubstr(",1,2,5,3,"), Not(HasSubstr("bob"))));
 }
 
+TEST_F(CompareClassesTest, OnlyWhatChangedIsNamedWhereBothBatchesDrawFromSeedsOfTheirOwn) {
+  hand_in("ada", "xx");
+  hand_in("bob", "xxx");
+  hand_in("cem", "xxxx");
+  const ClassComparison comparison = compare_after(
+      [&] {
+        hand_in("ada", "xxxxx");
+        executor_.report("xxx", "RL0305");  // of bob, cem and, by now, ada
+        executor_.give("xxxx", 1);
+      },
+      [](BatchRequest& second) { second.seed = 8; });
+  ASSERT_EQ(comparison.changed.size(), 2U);
+  EXPECT_THAT(comparison.changed[0].reasons, ElementsAre("other files were handed in"));
+  EXPECT_EQ(comparison.changed[1].student.key, "cem");
+  EXPECT_THAT(comparison.changed[1].reasons,
+              ElementsAre("the inputs were drawn from another seed"));
+  EXPECT_THAT(
+      compared_words(comparison, 10),
+      AllOf(Not(HasSubstr("bob")), HasSubstr("1 is the same, 1 of them with other diagnoses")));
+  EXPECT_THAT(compared_csv(comparison),
+              HasSubstr("bob,bob,1,3,3,0,\"the points are the same, and diagnoses are others\""));
+}
+
 TEST_F(CompareClassesTest, AnotherVersionOfTheCourseIsTheReasonWhereItGivesOtherPoints) {
   hand_in("ada", "xx");
   const ClassComparison comparison = compare_after([&] {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
 
 #include "grader/batch/intake/csv.h"
@@ -109,9 +110,9 @@ std::string cell_of(const std::string& answer) {
   return kept.size() < answer.size() ? kept + " (cut here: see the file in answers/)" : answer;
 }
 
-const char* state_of(const FreeText& text, bool given) {
-  if (text.waits || text.to_come) return "pending";
-  return given ? "graded" : "nothing written";
+std::string state_of(const FreeText& text, bool given) {
+  const char* state = text.waits || text.to_come ? "pending" : given ? "graded" : "nothing written";
+  return text.is_strangers ? fmt::format("{}, not on the roster", state) : state;
 }
 
 }  // namespace
@@ -149,15 +150,23 @@ std::map<std::string, std::string> work_logs_in(const GradeResult& result) {
 
 std::vector<FreeText> free_texts(Store& store, const Course& course) {
   const auto given = given_points(store);
+  std::set<std::string> roster;
+  for (const Student& student : store.students()) {
+    if (student.on_roster) roster.insert(student.key);
+  }
   std::vector<FreeText> all;
   for (const SubmissionRow& submission : store.submissions()) {
     if (!submission.counts || !submission.problem.empty()) continue;
     for (const auto& [number, source] : store.handed_in(submission.id)) {
       const auto part = std::ranges::find(course.parts, number, &PartSpec::number);
       if (part == course.parts.end()) continue;
-      std::ranges::move(texts_of(store, *part, submission, given), std::back_inserter(all));
+      for (FreeText& text : texts_of(store, *part, submission, given)) {
+        text.is_strangers = !roster.empty() && !roster.contains(submission.student);
+        all.push_back(std::move(text));
+      }
     }
   }
+  std::ranges::stable_partition(all, [](const FreeText& text) { return !text.is_strangers; });
   return all;
 }
 

@@ -21,7 +21,8 @@ struct FreeText {
   std::string answer;        ///< what a person reads; empty when the student wrote nothing
   bool waits = false;        ///< there is something to read, and nobody has given points for it yet
   bool is_new = false;       ///< of one that waits: points were given for what stood there before
-  bool to_come = false;      ///< its grading is not done: what was written is not known yet
+  bool is_strangers = false;  ///< of nobody on the roster, in a class that has one
+  bool to_come = false;       ///< its grading is not done: what was written is not known yet
 };
 
 /// The questions of free text of a part as the course has them now.
@@ -37,7 +38,8 @@ std::map<std::string, std::string> texts_in(const std::filesystem::path& sources
 std::map<std::string, std::string> work_logs_in(const GradeResult& result);
 
 /// Every free-text question of every submission that counts, by student, part and question. What
-/// was graded is asked and valued as it was when it was graded.
+/// was graded is asked and valued as it was when it was graded. Those of nobody on the roster stand
+/// last.
 std::vector<FreeText> free_texts(Store& store, const Course& course);
 
 /// free_text_rubric.md: what each question earns points for. Empty where no part says.

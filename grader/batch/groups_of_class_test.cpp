@@ -91,13 +91,21 @@ TEST_F(GroupsOfClassTest, APlatformThatNamesAPartOfTheGroupContradictsNothing) {
   EXPECT_THAT(query("SELECT DISTINCT doubts FROM submissions", 1), ElementsAre("[]"));
 }
 
-TEST_F(GroupsOfClassTest, TwoSubmissionsWithoutATimeAreLookedAtBySomebody) {
+TEST_F(GroupsOfClassTest, OfTwoSubmissionsWithoutATimeOneIsChosenForAllMembers) {
   hand_in("ada", "xxx");
   hand_in("bob", "xx");
-  run(with_groups("group,student\nred,ada\nred,bob\n"));
-  EXPECT_THAT(
-      query("SELECT problem FROM submissions WHERE counts", 1),
-      AllOf(testing::SizeIs(2), testing::Each(HasSubstr("no time says which is the newer"))));
+  BatchRequest request = with_groups("group,student\nred,ada\nred,bob\n");
+  run(request);
+  EXPECT_THAT(counted(), testing::IsEmpty());
+  EXPECT_EQ(std::ranges::count_if(listener_.lines,
+                                  [](const std::string& line) {
+                                    return line.find("two submissions: choose") != line.npos;
+                                  }),
+            1)
+      << "once, and not for each member";
+  request.choose = {"bob"};
+  run(request);
+  EXPECT_THAT(counted(), ElementsAre("ada|2", "bob|2"));
 }
 
 TEST_F(GroupsOfClassTest, ATableWithoutARosterIsRefused) {

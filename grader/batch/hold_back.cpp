@@ -17,23 +17,6 @@
 namespace rooflab {
 namespace {
 
-/// What is held back of one task.
-struct Held {
-  bool whole = false;
-  std::set<std::string> groups = {};
-  bool any() const { return whole || !groups.empty(); }
-};
-
-Held held_of(const std::vector<HeldTest>& held, int part, const std::string& task) {
-  Held all;
-  for (const HeldTest& test : held) {
-    if (test.part != part || test.task != task) continue;
-    all.whole = all.whole || test.groups.empty();
-    all.groups.insert(test.groups.begin(), test.groups.end());
-  }
-  return all;
-}
-
 const TaskSpec* spec_of(const PartSpec& part, const std::string& task) {
   const auto spec = std::ranges::find(part.tasks, task, &TaskSpec::id);
   return spec == part.tasks.end() ? nullptr : &*spec;
@@ -54,6 +37,13 @@ std::set<std::string> timed_by(const TaskSpec& spec, const std::set<std::string>
   return names;
 }
 
+/// Whether the story is about nothing else than these groups.
+bool is_of_groups(const Diagnostic& story, const std::set<std::string>& groups) {
+  return !story.groups.empty() && std::ranges::all_of(story.groups, [&](const std::string& group) {
+    return groups.contains(group);
+  });
+}
+
 void drop_groups(TaskResult& task, const std::set<std::string>& held) {
   task.verdict = Verdict::pass;
   for (const GroupResult& group : task.groups) {
@@ -66,11 +56,11 @@ void drop_groups(TaskResult& task, const std::set<std::string>& held) {
   }
   std::erase_if(task.groups, [&](const GroupResult& group) { return held.contains(group.name); });
   std::erase_if(task.cases, [&](const CaseResult& one) { return held.contains(one.group); });
-  std::erase_if(task.diagnostics, [&](Diagnostic& story) {
-    if (story.groups.empty()) return false;
+  std::erase_if(task.diagnostics,
+                [&](const Diagnostic& story) { return is_of_groups(story, held); });
+  for (Diagnostic& story : task.diagnostics) {
     std::erase_if(story.groups, [&](const std::string& group) { return held.contains(group); });
-    return story.groups.empty();
-  });
+  }
   // Of students' tests, the table shows what every group refuses.
   task.tests.reset();
   if (held.contains(kRightGroup)) {
@@ -94,9 +84,9 @@ void drop_timings(TaskResult& task, const std::set<std::string>& held) {
 double points_of_held(const std::vector<HeldTest>& held, const PartSpec& part) {
   double points = 0;
   for (const TaskSpec& task : part.tasks) {
-    const Held own = held_of(held, part.number, task.id);
+    const HeldOfTask own = held_of(held, part, task.id);
     if (task.bonus || !own.any()) continue;
-    if (own.whole) {
+    if (own.is_whole) {
       points += maximum_points(task);
       continue;
     }
@@ -104,7 +94,7 @@ double points_of_held(const std::vector<HeldTest>& held, const PartSpec& part) {
       if (own.groups.contains(group.name)) points += group.points;
     }
     for (const SpeedSpec& speed : task.speeds) {
-      if (needs_any(speed, own.groups)) points += maximum_points(speed);
+      if (own.timings.contains(speed.name)) points += maximum_points(speed);
     }
   }
   return points;
@@ -143,6 +133,22 @@ std::vector<HeldTest> held_at(const LatePolicy& policy, std::int64_t now) {
   return held;
 }
 
+bool HeldOfTask::hides(const Diagnostic& story) const {
+  return is_whole || is_of_groups(story, groups);
+}
+
+HeldOfTask held_of(const std::vector<HeldTest>& held, const PartSpec& part,
+                   const std::string& task) {
+  HeldOfTask all;
+  for (const HeldTest& test : held) {
+    if (test.part != part.number || test.task != task) continue;
+    all.is_whole = all.is_whole || test.groups.empty();
+    all.groups.insert(test.groups.begin(), test.groups.end());
+  }
+  if (const TaskSpec* spec = spec_of(part, task)) all.timings = timed_by(*spec, all.groups);
+  return all;
+}
+
 void require_known(const std::vector<HeldTest>& held, const Course& course) {
   const auto require = [](const HeldTest& test, const std::string& what, const std::string& name,
                           const std::set<std::string>& known) {
@@ -168,10 +174,10 @@ GradeResult without_held(GradeResult result, const std::vector<HeldTest>& held,
                          const PartSpec& part) {
   std::vector<TaskResult> kept;
   for (TaskResult& task : result.tasks) {
-    const Held own = held_of(held, result.part, task.id);
+    const HeldOfTask own = held_of(held, part, task.id);
     const TaskSpec* spec = spec_of(part, task.id);
-    if (own.any() && !own.whole && spec != nullptr && !task.groups.empty()) {
-      drop_timings(task, timed_by(*spec, own.groups));
+    if (own.any() && !own.is_whole && spec != nullptr && !task.groups.empty()) {
+      drop_timings(task, own.timings);
       drop_groups(task, own.groups);
       task.score = std::clamp(rounded_points(task.score), 0.0, task.max_score);
       if (!task.groups.empty()) kept.push_back(std::move(task));

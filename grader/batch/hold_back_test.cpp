@@ -86,6 +86,22 @@ TEST(WithoutHeldTests, AResultHasNothingOfAGroupThatIsHeldBack) {
   EXPECT_EQ(rest.max_score(), 11);
 }
 
+TEST(HeldOfTask, SaysWhichCasesTimesAndStoriesStudentsDoNotSeeYet) {
+  const GradeResult result = wrong_edges();
+  const TaskResult& gemm = result.tasks[0];
+  const HeldOfTask edges =
+      held_of({{.part = 1, .task = "gemm", .groups = {"edges"}}}, two_tasks(), "gemm");
+  EXPECT_TRUE(edges.any());
+  EXPECT_FALSE(edges.hides(gemm.cases[0]));
+  EXPECT_TRUE(edges.hides(gemm.cases[1]));
+  EXPECT_TRUE(edges.hides(gemm.diagnostics[0]));
+  EXPECT_FALSE(edges.hides(gemm.diagnostics[1])) << "it is about the basics, too";
+  EXPECT_THAT(edges.timings, ElementsAre("1024^3"));
+  const HeldOfTask whole = held_of({{.part = 1, .task = "gemm"}}, two_tasks(), "gemm");
+  EXPECT_TRUE(whole.hides(gemm.cases[0]) && whole.hides(gemm.diagnostics[1]));
+  EXPECT_FALSE(held_of({{.part = 2, .task = "gemm"}}, two_tasks(), "gemm").any());
+}
+
 TEST(WithoutHeldTests, WhatStudentsTestsRefuseIsNotShownWhereAGroupIsHeldBack) {
   GradeResult result = wrong_edges();
   TaskResult& tests = result.tasks[0];

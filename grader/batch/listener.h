@@ -14,6 +14,9 @@ struct BatchProgress {
   std::optional<double> left_s;  ///< about how long it will still take, once that can be told
 };
 
+/// "grading, 12 of 33, about 4 min left".
+std::string progress_words(const BatchProgress& progress);
+
 /// Hears of a batch while it goes on.
 class BatchListener {
  public:

@@ -8,8 +8,10 @@
 #include "grader/batch/collect.h"
 #include "grader/batch/intake/late_policy.h"
 #include "grader/batch/neighbours.h"
+#include "grader/batch/right_answers.h"
 #include "grader/batch/whose_numbers.h"
 #include "grader/pipeline/grade_task.h"
+#include "grader/report/evidence.h"
 #include "grader/spec/groups.h"
 
 namespace rooflab {
@@ -258,6 +260,35 @@ TEST_F(OwnNumbers, FeedbackHasThePromptsWithTheStudentsNumbers) {
     found += read_file(page).find(with_numbers(asked, {{"n", n}})) != std::string::npos ? 1 : 0;
   }
   EXPECT_EQ(found, 1);
+}
+
+TEST_F(OwnNumbers, StaffAreToldWhatWasRightForTheStudent) {
+  hand_in("ada", "first = 1\nsecond = 1\n", "answers.toml");
+  answer("bob", "bob@example.org", "student = \"bob@example.org\"\n");
+  grade_class();
+  Store store(out() / "batch.sqlite");
+  const auto right_of = [&](const std::string& student) {
+    for (const StudentOutcome& one : results_.students) {
+      if (one.student.key != student) continue;
+      const std::string& grading = one.parts.at(0).grading;
+      return right_answers(1, course_.parts[0].tasks[0], course_.keys[1],
+                           from_evidence(store.evidence(grading)).tasks.at(0),
+                           store.grading(grading)->subject.students);
+    }
+    return std::optional<RightAnswers>();
+  };
+  ASSERT_TRUE(right_of("ada") && right_of("bob"));
+  EXPECT_EQ(right_of("ada")->student, "ada");
+  EXPECT_DOUBLE_EQ(number_in(right_of("ada")->values.at("first")), right("first", "ada"));
+  EXPECT_EQ(right_of("bob")->student, "bob@example.org") << "whom the file names";
+  EXPECT_DOUBLE_EQ(number_in(right_of("bob")->values.at("second")),
+                   right("second", "bob@example.org"));
+  for (const auto& page : files_below(out() / "feedback")) {
+    EXPECT_THAT(read_file(page), Not(HasSubstr(fmt::format("{:.6g}", right("first", "ada")))))
+        << "no student is told";
+  }
+  course_.parts[0].tasks[0].questions[0].pattern = "another question of {n}?";
+  EXPECT_FALSE(right_of("ada")) << "the part has changed since";
 }
 
 TEST(IdsOf, AreTheNamesOfTheRosterInTheFormThatIsDrawnFrom) {

@@ -37,7 +37,9 @@ class Planner {
     for (const SubmissionRow& submission : submissions) {
       const auto names = names_of(submission, students_.at(submission.student));
       rules_.see(names);
-      if (!submission.counts || !submission.problem.empty()) continue;
+      // Of several to choose from all are graded, so that whoever chooses sees what they come to.
+      const bool may_count = submission.counts || submission.candidate;
+      if (!may_count || !submission.problem.empty()) continue;
       const auto sources = store_.handed_in(submission.id);
       for (const PartSpec& part : course_.parts) {
         const auto source = sources.find(part.number);

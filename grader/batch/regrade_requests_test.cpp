@@ -138,7 +138,7 @@ TEST_F(RequestsTest, AGrantedRequestIsGradedAgainOnceByTheNextBatch) {
               AllOf(HasSubstr("in all 5 of 14; regraded, was 2"),
                     HasSubstr("count: <b>granted</b>"), HasSubstr("Answer: <bdi>so it is</bdi>")));
   EXPECT_THAT(output("regrade_requests.csv"),
-              HasSubstr(",granted,so it is,Ada,1970-01-01 00:01 UTC,begun,2,5"));
+              HasSubstr(",granted,so it is,Ada,1970-01-01 00:01 UTC,started,2,5"));
   run();
   EXPECT_EQ(executor_.graded(), 3) << "once is what was granted";
 }

@@ -9,6 +9,7 @@
 #include <set>
 #include <tuple>
 
+#include "grader/batch/store/choice_store.h"
 #include "grader/report/text.h"
 
 namespace rooflab {
@@ -102,7 +103,8 @@ class ClassTaker {
       listener_.progress(
           {.stage = "taking in", .done = last, .total = entries.size(), .left_s = {}});
     }
-    for (auto& [student, taken] : by_student_) choose(taken);
+    choices_ = ChoiceStore(store_).all();
+    for (auto& [student, taken] : by_student_) choose(student, taken);
     transaction.commit();
   }
 
@@ -235,10 +237,45 @@ class ClassTaker {
     }
   }
 
-  /// Of several submissions of one student the newest counts that could be taken in. One that only
-  /// says itself whose it is, or when it was handed in, takes nobody's place: anybody can write
-  /// another's name into a file or upon an archive, so somebody has to look.
-  void choose(std::vector<Taken>& taken) {
+  /// Those that may be the newest, `taken` being in the order of their times: no platform's time
+  /// says that they are older than the first. None where that leaves one of them alone, or all are
+  /// the same.
+  static std::vector<Taken*> candidates_of(std::vector<Taken>& taken) {
+    Taken& first = taken.front();
+    std::vector<Taken*> candidates;
+    for (Taken& one : taken) {
+      const bool is_rival =
+          one.row.problem.empty() && !one.is_beyond_limit && one.names_itself == first.names_itself;
+      const bool is_older = one.row.received != first.row.received && !first.owner_chose_time;
+      if (is_rival && !is_older) candidates.push_back(&one);
+    }
+    const bool differ = std::ranges::any_of(
+        candidates, [&](const Taken* one) { return one->sources != first.sources; });
+    return differ ? candidates : std::vector<Taken*>();
+  }
+
+  /// Marks the candidates, and brings the one to the front that somebody has chosen.
+  /// @return whether it is known which submission counts
+  bool decide(const std::string& student, std::vector<Taken>& taken) const {
+    const std::vector<Taken*> candidates = candidates_of(taken);
+    if (candidates.empty()) return true;
+    std::set<std::string> ids;
+    for (Taken* one : candidates) {
+      one->row.candidate = true;
+      ids.insert(one->row.id);
+    }
+    const auto choice = choices_.find(student);
+    if (choice == choices_.end() || !choice->second.decides(ids)) return false;
+    std::ranges::stable_partition(
+        taken, [&](const Taken& one) { return one.row.id == choice->second.submission; });
+    return true;
+  }
+
+  /// Of several submissions of one student the newest counts that could be taken in; where no time
+  /// tells, the one that somebody has chosen, and none before that. One that only says itself whose
+  /// it is, or when it was handed in, takes nobody's place: anybody can write another's name into a
+  /// file or upon an archive, so somebody has to look.
+  void choose(const std::string& student, std::vector<Taken>& taken) {
     keep_to_limit(taken);
     const auto rank = [](const Taken& one) {
       return std::tuple(!one.is_beyond_limit, !one.names_itself, one.row.problem.empty(),
@@ -246,26 +283,12 @@ class ClassTaker {
     };
     std::ranges::stable_sort(taken,
                              [&](const Taken& a, const Taken& b) { return rank(a) > rank(b); });
-    const bool several = taken.size() > 1 && taken[1].row.problem.empty() &&
-                         !taken[1].is_beyond_limit &&
-                         taken[1].names_itself == taken[0].names_itself;
-    const bool tied = several && taken[0].sources != taken[1].sources &&
-                      (taken[0].row.received == taken[1].row.received || taken[0].owner_chose_time);
-    for (std::size_t i = 0; i < taken.size(); ++i) {
-      SubmissionRow& row = taken[i].row;
-      row.counts = i == 0;
-      if (i > 0) {
-        row.notes.push_back(fmt::format("{} of the same student or group counts in its place",
-                                        taken[0].row.called));
-      }
-      if (tied && i == 0) {
-        row.problem = fmt::format(
-            "{} and {} are of the same student or group, and no time{} says which is the newer; "
-            "remove all "
-            "but the one that counts and run the batch again",
-            taken[0].row.called, taken[1].row.called,
-            taken[0].owner_chose_time ? " but one that its owner chose" : "");
-      }
+    const bool is_decided = decide(student, taken);
+    for (Taken& one : taken) {
+      one.row.counts = is_decided && &one == &taken.front();
+      if (&one == &taken.front() || one.row.candidate) continue;
+      one.row.notes.push_back(
+          fmt::format("{} of the same student or group counts in its place", taken[0].row.called));
     }
     if (!taken.front().names_itself && taken.back().names_itself) {
       taken.front().row.doubts.push_back(fmt::format(
@@ -285,6 +308,7 @@ class ClassTaker {
   const TakeOptions& options_;
   BatchListener& listener_;
   std::map<std::string, std::vector<Taken>> by_student_;
+  std::map<std::string, SubmissionChoice> choices_;
 };
 
 }  // namespace

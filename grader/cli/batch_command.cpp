@@ -24,6 +24,7 @@
 #include "grader/cli/grading.h"
 #include "grader/cli/replay.h"
 #include "grader/cli/typed_commands.h"
+#include "grader/cli/user_name.h"
 #include "grader/report/text.h"
 #include "grader/sandbox/sandbox.h"
 #include "grader/spec/course_spec.h"
@@ -181,6 +182,8 @@ BatchRequest request_of(const BatchOptions& options, const DeviceChoice& device,
           .leaderboard = options.leaderboard,
           .regrade_counts = options.regrade_counts,
           .regrade = options.regrade,
+          .choose = options.choose,
+          .by = name_of_user(),
           .resume = options.resume || !options.forget.empty()};
 }
 
@@ -202,6 +205,9 @@ void tell_summary(const BatchSummary& summary, const BatchOptions& options,
   if (summary.students > summary.submitted) {
     std::cout << fmt::format(", {} missing", summary.students - summary.submitted);
   }
+  if (summary.strangers > 0) {
+    std::cout << fmt::format(", {} not on the roster", summary.strangers);
+  }
   if (summary.ungraded > 0) std::cout << fmt::format(", {} not graded yet", summary.ungraded);
   if (summary.faults > 0) std::cout << fmt::format(", {} faults of the grader", summary.faults);
   if (summary.problems > 0) std::cout << fmt::format(", {} to be looked at", summary.problems);
@@ -216,13 +222,13 @@ void tell_summary(const BatchSummary& summary, const BatchOptions& options,
     std::cout << fmt::format("not finished: the same command goes on with it, and so does\n  {}\n",
                              command_that_goes_on(options));
   }
-  if (summary.pending > 0) {
+  if (summary.pending + summary.pending_of_strangers > 0) {
     const std::string table = quoted_word((folder / "free_text.csv").string());
     std::cout << fmt::format(
         "{}, and the gradebooks leave out these totals: give points in a browser\n  {} review {}\n"
         "or in {}, then\n  {} batch --out {} --manual {}\n",
-        waiting_words(summary.pending), typed_program(), quoted_word(options.out), table,
-        typed_program(), quoted_word(options.out), table);
+        waiting_words(summary.pending, summary.pending_of_strangers), typed_program(),
+        quoted_word(options.out), table, typed_program(), quoted_word(options.out), table);
   }
   std::cout << fmt::format("the class: {}\n", (folder / "class.html").string());
 }

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <cmath>
 #include <iostream>
 
 #include "grader/report/text.h"
@@ -23,17 +22,12 @@ void on_signal(int signal) {
   ::signal(signal, SIG_DFL);
 }
 
+constexpr std::chrono::minutes kBetweenLines(1);
+
 std::string bar(std::size_t done, std::size_t total) {
   constexpr std::size_t kWidth = 24;
   const std::size_t full = total == 0 ? kWidth : done * kWidth / total;
   return fmt::format("[{}{}]", std::string(full, '#'), std::string(kWidth - full, '.'));
-}
-
-std::string duration(double seconds) {
-  const auto whole = std::lround(seconds);
-  if (whole < 60) return fmt::format("{} s", whole);
-  if (whole < 3600) return fmt::format("{} min {:02} s", whole / 60, whole % 60);
-  return fmt::format("{} h {:02} min", whole / 3600, whole / 60 % 60);
 }
 
 }  // namespace
@@ -56,12 +50,13 @@ void ClassProgress::say(const std::string& line) {
 }
 
 void ClassProgress::progress(const BatchProgress& progress) {
-  last_ = fmt::format("{} {} {} of {}{}", bar(progress.done, progress.total), progress.stage,
-                      progress.done, progress.total,
-                      progress.left_s && progress.done < progress.total
-                          ? ", about " + duration(*progress.left_s) + " left"
-                          : "");
+  const std::string words = progress_words(progress);
+  last_ = bar(progress.done, progress.total) + " " + words;
   line_.show(last_);
+  const auto now = Clock::now();
+  if (line_.is_terminal() || now - told_ < kBetweenLines) return;
+  told_ = now;
+  std::cout << words << '\n' << std::flush;
 }
 
 bool ClassProgress::stop() { return stop_requested; }

@@ -138,6 +138,11 @@ void add_batch_options(CLI::App& command, BatchOptions& batch, Flags& flags) {
       ->check(named);
   command.add_option("--groups", batch.groups, "CSV file that says who works with whom")
       ->check(named);
+  command
+      .add_option("--choose", batch.choose,
+                  "Submission that counts, of several of one student among which no time decides; "
+                  "may be given several times")
+      ->allow_extra_args(false);
   command.add_option("--manual", batch.manual, "CSV file of points that people gave")->check(named);
   command.add_option("--requests", batch.requests, "CSV or TOML file of regrade requests")
       ->check(named);

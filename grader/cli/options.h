@@ -18,6 +18,7 @@ struct BatchOptions {
   std::string roster;
   std::string policy;
   std::string groups;
+  std::vector<std::string> choose;  ///< submissions that count
   std::string manual;
   std::string requests;
   std::vector<int> parts;

@@ -14,6 +14,7 @@ class ProgressLine {
   ProgressLine& operator=(const ProgressLine&) = delete;
 
   void show(const std::string& text);
+  bool is_terminal() const { return terminal_; }
   /// Leaves an empty line for what comes next.
   void clear();
   /// A line that stays, terminal or not; in place of one that goes on.

@@ -1,8 +1,6 @@
 #include "grader/cli/review_command.h"
 
 #include <fmt/format.h>
-#include <pwd.h>
-#include <unistd.h>
 
 #include <csignal>
 #include <ctime>
@@ -10,6 +8,7 @@
 
 #include "grader/batch/batch.h"
 #include "grader/batch/outputs/code_titles.h"
+#include "grader/cli/user_name.h"
 #include "grader/pipeline/grade.h"
 #include "grader/report/text.h"
 #include "grader/review/review_app.h"
@@ -17,11 +16,6 @@
 
 namespace rooflab {
 namespace {
-
-std::string name_of_user() {
-  const passwd* user = getpwuid(getuid());
-  return user != nullptr ? user->pw_name : "somebody";
-}
 
 /// What the batch says while it writes its outputs.
 class Lines : public BatchListener {

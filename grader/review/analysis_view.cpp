@@ -4,7 +4,9 @@
 
 #include <algorithm>
 
+#include "grader/batch/fingerprint.h"
 #include "grader/batch/outputs/analysis_page.h"
+#include "grader/batch/outputs/class_words.h"
 #include "grader/batch/outputs/count_bar.h"
 #include "grader/report/evidence.h"
 #include "grader/report/text.h"
@@ -67,7 +69,23 @@ std::string examples_html(const AnalysisView& view, const std::string& form_toke
          "names</button></form></section>\n";
 }
 
-}  // namespace
+/// What the analysis of a part is made from: who handed in what, and which grading that has. Names
+/// are in it, since examples are made without them.
+std::string gradings_of(const ReviewedClass& reviewed, int part) {
+  Fingerprint print;
+  for (const StudentOutcome& student : reviewed.results.students) {
+    print.add(student.student.key).add(student.student.name).add(student.submission);
+    print.add(student.student.on_roster ? "on the roster" : "");
+    if (const PartOutcome* outcome = outcome_of(student, part)) {
+      print.add(name_of(outcome->state)).add(outcome->grading);
+    }
+  }
+  for (const ReviewTeam& team : reviewed.teams) {
+    const auto source = team.sources.find(part);
+    print.add(source == team.sources.end() ? "" : source->second);
+  }
+  return print.hex();
+}
 
 AnalysisView look_at_analysis(Store& store, const Course& course, const ReviewedClass& reviewed,
                               int part, const std::filesystem::path& handouts) {
@@ -88,6 +106,20 @@ AnalysisView look_at_analysis(Store& store, const Course& course, const Reviewed
     view.examples = lecture_examples(store, *spec, view.part, texts_of_pages(handouts));
   }
   return view;
+}
+
+}  // namespace
+
+const AnalysisView& AnalysisCache::look(Store& store, const Course& course,
+                                        const ReviewedClass& reviewed, int part,
+                                        const std::filesystem::path& handouts) {
+  const std::string gradings = gradings_of(reviewed, part);
+  Known& known = known_[part];
+  if (known.gradings != gradings) {
+    known = {.gradings = gradings,
+             .view = look_at_analysis(store, course, reviewed, part, handouts)};
+  }
+  return known.view;
 }
 
 std::vector<LectureExample> chosen_examples(const AnalysisView& view,

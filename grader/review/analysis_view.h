@@ -20,9 +20,22 @@ struct AnalysisView {
   std::vector<LectureExample> examples = {};
 };
 
-/// @param handouts whose words examples may have
-AnalysisView look_at_analysis(Store& store, const Course& course, const ReviewedClass& reviewed,
-                              int part, const std::filesystem::path& handouts);
+/// Reads all evidence of a part once, and again when another grading counts for somebody: what a
+/// grading came to never changes.
+class AnalysisCache {
+ public:
+  /// @param handouts whose words examples may have
+  /// @return what stays valid until the next call
+  const AnalysisView& look(Store& store, const Course& course, const ReviewedClass& reviewed,
+                           int part, const std::filesystem::path& handouts);
+
+ private:
+  struct Known {
+    std::string gradings;  ///< that it was made from
+    AnalysisView view;
+  };
+  std::map<int, Known> known_;  ///< by part
+};
 
 /// Those of a form, in the order of the page.
 std::vector<LectureExample> chosen_examples(const AnalysisView& view,

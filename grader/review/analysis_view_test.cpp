@@ -31,6 +31,17 @@ TEST_F(AnalysisReviewTest, ShowsTasksAndLeadsToSubmissions) {
   EXPECT_THAT(get(*ada_, "").body, HasSubstr("href=\"analysis\">Understanding</a>"));
 }
 
+TEST_F(AnalysisReviewTest, ReadsTheEvidenceOnceUntilAnotherGradingCounts) {
+  grade();
+  const std::string page = get(*ada_, "analysis").body;
+  Database(out() / "batch.sqlite").execute("UPDATE evidence SET evidence = '{'");
+  EXPECT_EQ(get(*ada_, "analysis").body, page) << "nothing is read again";
+  hand_in("dan", "xxx x\n");
+  EXPECT_THAT(complaint([&] { run(); }), HasSubstr("cannot be used"));
+  EXPECT_THAT(get(*ada_, "analysis").body, HasSubstr("1 submission is graded"))
+      << "what cannot be read any more is missing in a new one";
+}
+
 TEST_F(AnalysisReviewTest, WritesNoPageOfNoExamples) {
   grade();
   for (const ReviewFields& form :

@@ -84,7 +84,8 @@ std::string points_cell(const ReviewedClass& reviewed, const PartOutcome& outcom
       html += fmt::format("<small>{} by hand</small>", format_points(outcome.manual));
     }
   } else {
-    html += fmt::format("<span class=\"state {0}\">{0}</span>", state_name(outcome));
+    html += fmt::format("<span class=\"state {}\">{}</span>", state_name(outcome),
+                        outcome.state == PartState::undecided ? kChoose : state_name(outcome));
   }
   return html + "</span></td>";
 }
@@ -123,7 +124,7 @@ std::string row_html(const ReviewedClass& reviewed, const ClassList& list, const
   const StudentOutcome& lead = reviewed.lead(team);
   const auto total = total_of(lead);
   const std::string address =
-      review_address("submission", {{"student", team.id}, {"part", part_of(list)}});
+      review_address("submission", submission_fields(team.id, part_of(list), list.choice));
   std::string row = fmt::format(
       "<tr><th scope=\"row\" class=\"who\"><bdi>{}</bdi>{}<span class=\"labels\">{}</span></th>",
       review_link(address, escape_html(reviewed.names(team))),
@@ -174,7 +175,38 @@ std::string problems_html(const ReviewedClass& reviewed) {
          "</ul></section>\n";
 }
 
+/// Of which parts the totals here are more than what students see.
+std::string held_html(const ReviewedClass& reviewed) {
+  std::string html;
+  for (const auto& [part, until] : reviewed.held_until) {
+    html += fmt::format(
+        "<p class=\"note\">Part {}: the points here have those of tests that are held back. "
+        "Students "
+        "do not see these before {}.</p>\n",
+        part, until);
+  }
+  return html;
+}
+
 }  // namespace
+
+AddressFields fields_of(const TeamChoice& choice) {
+  return {{"q", choice.words}, {"state", choice.state}, {"sort", choice.sort}};
+}
+
+TeamChoice team_choice_of(const ReviewFields& fields) {
+  return {.words = value_of(fields, "q"),
+          .state = value_of(fields, "state"),
+          .sort = value_of(fields, "sort")};
+}
+
+AddressFields submission_fields(const std::string& team, const std::string& part,
+                                const TeamChoice& choice, const std::string& candidate) {
+  AddressFields fields = fields_of(choice);
+  fields.insert(fields.begin(), {{"student", team}, {"part", part}, {"candidate", candidate}});
+  std::erase_if(fields, [](const auto& field) { return field.second.empty(); });
+  return fields;
+}
 
 std::string verdict_mark(Verdict verdict) {
   const std::string words = escape_html(verdict_words(verdict));
@@ -200,7 +232,8 @@ std::string class_list_page(const ReviewedClass& reviewed, const ClassList& list
       teams.size() == reviewed.teams.size()
           ? fmt::format("{} {}", teams.size(), teams.size() == 1 ? "submission" : "submissions")
           : fmt::format("{} of {} submissions", teams.size(), reviewed.teams.size());
-  return review_page("Class", "<h1>The class</h1>\n" + tabs_html(reviewed, list) +
+  return review_page("Class", "<h1>The class</h1>\n" + batch_html(list.batch) +
+                                  tabs_html(reviewed, list) + held_html(reviewed) +
                                   filter_html(reviewed, list) +
                                   "<p class=\"note\" role=\"status\">" + found + "</p>\n" +
                                   table_html(reviewed, list, teams) + problems_html(reviewed));

@@ -7,6 +7,7 @@
 #include "grader/batch/batch.h"
 #include "grader/batch/fingerprint.h"
 #include "grader/batch/intake/fold_name.h"
+#include "grader/batch/intake/late_policy.h"
 #include "grader/batch/outputs/class_words.h"
 #include "grader/report/text.h"
 
@@ -15,13 +16,45 @@ namespace {
 
 constexpr std::size_t kIdDigits = 20;
 
-/// The rows of partners are "entry", "entry~2", "entry~3": see take_class().
-std::string entry_of(const SubmissionRow& row, const std::map<std::string, std::string>& called) {
-  const std::size_t mark = row.id.rfind('~');
-  if (mark == std::string::npos) return row.id;
-  const std::string entry = row.id.substr(0, mark);
-  const auto first = called.find(entry);
-  return first != called.end() && first->second == row.called ? entry : row.id;
+/// The rows of a student, and who handed them in together.
+struct OwnRows {
+  const SubmissionRow* row = nullptr;  ///< that counts, else the first to choose from
+  std::vector<SubmissionRow> candidates = {};
+
+  /// Equal for those who are one team: of one entry, or of the same ones to choose from.
+  std::string team() const {
+    if (candidates.empty()) return entry_of(row->id);
+    std::string entries;
+    for (const SubmissionRow& one : candidates) entries += entry_of(one.id) + "~";
+    return entries;
+  }
+};
+
+std::map<std::string, OwnRows> rows_by_student(Store& store,
+                                               const std::vector<SubmissionRow>& rows) {
+  std::map<std::string, OwnRows> own;
+  for (const SubmissionRow& row : rows) {  // those that count stand first
+    OwnRows& theirs = own[row.student];
+    if (theirs.row == nullptr) theirs.row = &row;
+  }
+  for (auto& [student, candidates] : ChoiceStore(store).candidates()) {
+    own[student].candidates = std::move(candidates);
+  }
+  return own;
+}
+
+/// Adds a member's rows to those that the team chooses from, which are of the same entries.
+void add_candidates(ReviewTeam& team, const OwnRows& own, const std::string& student) {
+  for (std::size_t i = 0; i < own.candidates.size(); ++i) {
+    const SubmissionRow& row = own.candidates[i];
+    if (i == team.candidates.size()) {
+      team.candidates.push_back({.id = row.id,
+                                 .name = name_among(row, own.candidates),
+                                 .counts = row.counts,
+                                 .notes = row.notes});
+    }
+    team.candidates[i].rows[student] = row.id;
+  }
 }
 
 }  // namespace
@@ -48,34 +81,41 @@ const ReviewTeam* ReviewedClass::team(const std::string& id) const {
   return found == teams.end() ? nullptr : &*found;
 }
 
+bool ReviewTeam::is_undecided() const {
+  return !candidates.empty() && std::ranges::none_of(candidates, &TeamCandidate::counts);
+}
+
 ReviewedClass look_at_class(Store& store, const Course& course, const std::string& secret,
-                            TaskLinesOf& known) {
+                            TaskLinesOf& known, std::int64_t now) {
   const ReadTransaction look = store.look();
-  ReviewedClass reviewed;
-  reviewed.results = collect(store, course, kept_policy(store), &known);
-  const std::vector<SubmissionRow> rows = store.submissions();
-  std::map<std::string, std::string> called;
-  for (const SubmissionRow& row : rows) called[row.id] = row.called;
-  std::map<std::string, const SubmissionRow*> of_student;
-  for (const SubmissionRow& row : rows) {
-    if (row.counts) of_student[row.student] = &row;
+  const LatePolicy policy = kept_policy(store);
+  ReviewedClass reviewed{.results = collect(store, course, policy, &known), .teams = {}};
+  reviewed.held = held_at(policy, now);
+  for (const HeldTest& test : reviewed.held) {
+    reviewed.held_until[test.part] = utc_time(*policy.last_due_of(test.part));
   }
-  std::map<std::string, std::size_t> of_entry;
+  const std::vector<SubmissionRow> rows = store.submissions();
+  const std::map<std::string, OwnRows> own = rows_by_student(store, rows);
+  const std::map<std::string, SubmissionChoice> choices = ChoiceStore(store).all();
+  std::map<std::string, std::size_t> team_of;
   for (std::size_t i = 0; i < reviewed.results.students.size(); ++i) {
     const std::string& key = reviewed.results.students[i].student.key;
-    const auto row = of_student.find(key);
-    if (row != of_student.end()) {
-      const std::string entry = entry_of(*row->second, called);
-      const auto [known, is_new] = of_entry.emplace(entry, reviewed.teams.size());
-      if (!is_new) {
-        reviewed.teams[known->second].members.push_back(i);
-        continue;
-      }
+    const auto theirs = own.find(key);
+    std::size_t at = reviewed.teams.size();
+    if (theirs != own.end()) at = team_of.emplace(theirs->second.team(), at).first->second;
+    if (at == reviewed.teams.size()) {
+      reviewed.teams.push_back(
+          {.id = Fingerprint().add(secret).add(key).hex().substr(0, kIdDigits), .members = {}});
+      const bool counts = theirs != own.end() && theirs->second.row->counts;
+      if (counts) reviewed.teams[at].sources = store.handed_in(theirs->second.row->id);
     }
-    ReviewTeam team{.id = Fingerprint().add(secret).add(key).hex().substr(0, kIdDigits),
-                    .members = {i}};
-    if (row != of_student.end()) team.sources = store.handed_in(row->second->id);
-    reviewed.teams.push_back(std::move(team));
+    ReviewTeam& team = reviewed.teams[at];
+    team.members.push_back(i);
+    if (theirs != own.end()) add_candidates(team, theirs->second, key);
+    const auto choice = choices.find(key);
+    if (choice != choices.end() && choice->second.version > team.choice.version) {
+      team.choice = choice->second;
+    }
   }
   return reviewed;
 }
@@ -84,6 +124,12 @@ const char* name_of(TeamState state) {
   switch (state) {
     case TeamState::look:
       return "look";
+    case TeamState::choose:
+      return "choose";
+    case TeamState::to_check:
+      return "to-check";
+    case TeamState::stranger:
+      return "stranger";
     case TeamState::requested:
       return "requested";
     case TeamState::free_text:
@@ -106,6 +152,12 @@ const char* words_of(TeamState state) {
   switch (state) {
     case TeamState::look:
       return "needs a look";
+    case TeamState::choose:
+      return kChoose;
+    case TeamState::to_check:
+      return "points to check";
+    case TeamState::stranger:
+      return "not on the roster";
     case TeamState::requested:
       return "asks for a regrade";
     case TeamState::free_text:
@@ -126,8 +178,11 @@ const char* words_of(TeamState state) {
 
 std::set<TeamState> states_of(const ReviewedClass& reviewed, const ReviewTeam& team) {
   std::set<TeamState> states;
+  if (team.is_undecided()) states.insert(TeamState::choose);
   for (const std::size_t member : team.members) {
     const StudentOutcome& student = reviewed.results.students[member];
+    if (!student.for_people.empty()) states.insert(TeamState::to_check);
+    if (is_stranger(reviewed.results, student)) states.insert(TeamState::stranger);
     if (!student.problems.empty()) states.insert(TeamState::look);
     if (student.submission.empty()) states.insert(TeamState::missing);
     if (!student.comments.empty()) states.insert(TeamState::commented);

@@ -26,12 +26,18 @@ std::string printed_html(const std::string& printed) {
          escape_html(shorten(printed, kMostPrinted)) + "</pre></details>";
 }
 
-std::string cases_html(const TaskResult& task) {
+std::string cases_html(const TaskResult& task, const HeldOfTask& held) {
   std::string items;
   for (const CaseResult& one : task.cases) {
-    items += fmt::format("<li>{} {}{}</li>", verdict_mark(one.verdict),
+    items += fmt::format("<li>{} {}{}{}</li>", verdict_mark(one.verdict),
                          escape_html(shorten(one_line(one.name), 120)),
-                         one.hidden ? " <b class=\"hidden\">hidden</b>" : "");
+                         one.hidden ? " <b class=\"hidden\">hidden</b>" : "",
+                         held_mark(held.hides(one)));
+  }
+  for (const Timing& timing : task.timings) {
+    if (!held.is_whole && !held.timings.contains(timing.name)) continue;
+    items += fmt::format("<li>the time of {}{}</li>",
+                         escape_html(shorten(one_line(timing.name), 120)), held_mark(true));
   }
   return items.empty() ? "" : "<ul class=\"cases\">" + items + "</ul>";
 }
@@ -46,21 +52,53 @@ std::string revealed_html(const RevealedCase& one) {
   return html + printed_html(one.printed) + "</div>";
 }
 
-std::string task_html(const TaskResult& task, const std::vector<RevealedCase>& hidden) {
+/// What would have been right, beside what was answered.
+std::string right_html(const TaskResult& task, const RightAnswers& right) {
+  std::string rows;
+  for (const AnswerResult& answer : task.answers) {
+    const auto value = right.values.find(answer.question);
+    if (value == right.values.end()) continue;
+    const auto* letter = std::get_if<std::string>(&value->second);
+    rows += fmt::format(
+        "<tr><th scope=\"row\" class=\"text\">{} {}</th><td data-name=\"answered\">{}</td><td "
+        "data-name=\"right\"><b>{}</b></td></tr>\n",
+        verdict_mark(answer.verdict), escape_html(one_line(answer.question)),
+        answer.given.empty() ? "–" : escape_html(shorten(one_line(answer.given), 200)),
+        letter != nullptr ? escape_html(*letter) : fmt::format("{:.6g}", number_in(value->second)));
+  }
+  return fmt::format(
+      "<div class=\"people\"><h4>Right answers</h4><p class=\"note\">With {}. Students are not "
+      "told them.</p><table class=\"points\"><thead><tr><th scope=\"col\">question</th><th "
+      "scope=\"col\">answered</th><th scope=\"col\">right</th></tr></thead><tbody>\n{}</tbody>"
+      "</table></div>",
+      right.student.empty() ? "the page's own numbers"
+                            : "the numbers of <bdi>" + escape_html(right.student) + "</bdi>",
+      rows);
+}
+
+std::string task_html(const TaskResult& task, const SubmissionView& view) {
+  const HeldOfTask held = view.held_of(task.id);
   const bool is_open = task.verdict != Verdict::pass && task.verdict != Verdict::not_implemented;
   std::string html = fmt::format(
-      "<details id=\"{}\"{}><summary>{} <b>{}</b> {} <span class=\"note\">{}, {} of {}</span>"
+      "<details id=\"{}\"{}><summary>{} <b>{}</b> {} <span class=\"note\">{}, {} of {}</span>{}"
       "</summary>",
       escape_html(evidence_id(task.id)), is_open ? " open" : "", verdict_mark(task.verdict),
       escape_html(one_line(task.id)), escape_html(one_line(task.title)),
-      escape_html(outcome_words(task)), format_points(task.score), format_points(task.max_score));
+      escape_html(outcome_words(task)), format_points(task.score), format_points(task.max_score),
+      held_mark(held.is_whole));
   if (!task.for_people.empty()) {
     html += "<div class=\"people\"><h4>Notes for people</h4><ul>" +
             lines_html(task.for_people, "<li>", "</li>") + "</ul></div>";
   }
-  for (const Diagnostic& story : task.diagnostics) html += story_html(story);
-  html += cases_html(task);
-  for (const RevealedCase& one : hidden) {
+  if (const auto right = view.right.find(task.id); right != view.right.end()) {
+    html += right_html(task, right->second);
+  }
+  for (const Diagnostic& story : task.diagnostics) {
+    if (held.hides(story)) html += "<p>" + held_mark(true) + "</p>";
+    html += story_html(story);
+  }
+  html += cases_html(task, held);
+  for (const RevealedCase& one : view.hidden) {
     if (one.task == task.id) html += revealed_html(one);
   }
   const std::string hints = format_hints(task);
@@ -69,6 +107,8 @@ std::string task_html(const TaskResult& task, const std::vector<RevealedCase>& h
 }
 
 }  // namespace
+
+std::string held_mark(bool is_held) { return is_held ? " <b class=\"hidden\">held back</b>" : ""; }
 
 std::string story_html(const Diagnostic& story) {
   std::string html =
@@ -99,9 +139,13 @@ std::string story_html(const Diagnostic& story) {
 std::string evidence_section(const SubmissionPage& page) {
   if (!page.view.grading) return {};
   std::string html = "<section><h2>Evidence</h2>\n";
-  for (const TaskResult& task : page.view.grading->tasks) {
-    html += task_html(task, page.view.hidden);
+  if (!page.view.held.empty()) {
+    html += fmt::format(
+        "<p class=\"note\">Students do not see what is marked <b class=\"hidden\">held back</b> "
+        "before {}: neither it nor its points.</p>\n",
+        page.reviewed.held_until.at(page.view.part));
   }
+  for (const TaskResult& task : page.view.grading->tasks) html += task_html(task, page.view);
   return html + "</section>\n";
 }
 

@@ -115,22 +115,24 @@ class FileView {
 
   std::vector<std::string> stories_at(std::uint32_t line) const {
     std::vector<std::string> stories;
-    const auto add = [&](const Diagnostic& story, bool is_hidden) {
+    const auto add = [&](const Diagnostic& story, const std::string& mark) {
       for (const std::string& words : words_at(story, line)) {
         stories.push_back(fmt::format("<p class=\"at\"><b class=\"code\">{}</b>{} {}</p>",
-                                      escape_html(story.code.text()),
-                                      is_hidden ? " <b class=\"hidden\">hidden</b>" : "",
+                                      escape_html(story.code.text()), mark,
                                       escape_html(shorten(one_line(words), 400))));
         if (std::ranges::count(stories, stories.back()) > 1) stories.pop_back();
       }
     };
     if (page_.view.grading) {
       for (const TaskResult& task : page_.view.grading->tasks) {
-        for (const Diagnostic& story : task.diagnostics) add(story, false);
+        const HeldOfTask held = page_.view.held_of(task.id);
+        for (const Diagnostic& story : task.diagnostics) add(story, held_mark(held.hides(story)));
       }
     }
     for (const RevealedCase& one : page_.view.hidden) {
-      for (const Diagnostic& story : one.diagnostics) add(story, true);
+      for (const Diagnostic& story : one.diagnostics) {
+        add(story, " <b class=\"hidden\">hidden</b>");
+      }
     }
     return stories;
   }

@@ -7,6 +7,7 @@
 #include "grader/batch/outputs/sample_class_testing.h"
 #include "grader/review/analysis_view.h"
 #include "grader/review/class_list_page.h"
+#include "grader/review/history_page.h"
 #include "grader/review/question_page.h"
 #include "grader/review/requests_page.h"
 #include "grader/review/review_frame.h"
@@ -172,7 +173,7 @@ class HostilePages : public testing::Test {
     }
   }
 
-  SubmissionView view(const StudentOutcome& student, const std::string& text) const {
+  SubmissionView view(const StudentOutcome& student, const std::string& text) {
     SubmissionView view{.part = reviewed_.results.parts[0].number, .source = text};
     const std::string& grading = student.parts.at(0).grading;
     if (!grading.empty()) view.grading = sample_.gradings.at(grading);
@@ -197,7 +198,21 @@ class HostilePages : public testing::Test {
                             .comment = text,
                             .by = text},
                     .revision = 1}};
-    view.places = {{.item = text, .words = text, .by_grader = "1 of 2"}};
+    view.places = {{.item = text,
+                    .words = text,
+                    .by_grader = "1 of 2",
+                    .score = 1,
+                    .most = 2,
+                    .is_before_regrade = true}};
+    view.candidates = {{.candidate = &candidate_, .by_grader = "1 of 2 points"}};
+    view.shown = "lab1";
+    candidate_ = {.id = "lab1", .name = text, .counts = text.size() % 2 == 0, .notes = {text}};
+    if (view.grading) {
+      for (TaskResult& task : view.grading->tasks) {
+        task.answers = {{.question = "q", .given = text}};
+        view.right[task.id] = {.student = text, .values = {{"q", Value(text)}}};
+      }
+    }
     FreeText answer{.student = student.student.key,
                     .part = view.part,
                     .question = {.item = text},
@@ -216,6 +231,7 @@ class HostilePages : public testing::Test {
 
   SampleClass sample_;
   ReviewedClass reviewed_;
+  TeamCandidate candidate_;
 };
 
 TEST_F(HostilePages, TheClassIsHarmless) {
@@ -286,6 +302,21 @@ TEST_F(HostilePages, TheAnalysisIsHarmless) {
     }
     expect_harmless(
         analysis_page(reviewed_, view, {{"RL0401", all_hostile()}}, all_hostile(), "token"));
+  }
+}
+
+TEST_F(HostilePages, TheHistoryIsHarmless) {
+  for (const std::string& text : hostile_texts()) {
+    const ReviewLogEntry entry{.by = text,
+                               .what = text,
+                               .students = {text, reviewed_.lead(reviewed_.teams[0]).student.key},
+                               .part = kEveryPart,
+                               .subject = text,
+                               .before = text,
+                               .after = text};
+    expect_harmless(history_page(reviewed_, {.by = text, .what = text, .words = text},
+                                 {.by = {text}, .what = {text}}, {entry}));
+    expect_harmless(review_page(text, batch_html(text)));
   }
 }
 

@@ -12,6 +12,7 @@ namespace {
 
 std::string state_of(const ReviewedAnswer& answer) {
   if (answer.text.to_come) return "is being graded";
+  if (answer.text.is_strangers && answer.text.waits) return "not on the roster, waits";
   if (answer.text.is_new && answer.given) {
     return fmt::format("waits again, {} points were for an earlier text",
                        format_points(answer.given->row.points));
@@ -19,6 +20,14 @@ std::string state_of(const ReviewedAnswer& answer) {
   if (answer.text.waits) return "waits";
   if (answer.given) return format_points(answer.given->row.points) + " points";
   return "nothing to grade";
+}
+
+/// "3 of 12 answers (and 1 of nobody on the roster)".
+std::string queue_words(const QuestionView& view) {
+  const std::size_t strangers = view.strangers();
+  return fmt::format(
+      "{} of {} answers{}", view.waiting(), view.answers.size() - strangers,
+      strangers == 0 ? "" : fmt::format(" (and {} of nobody on the roster)", strangers));
 }
 
 /// Writes one page.
@@ -32,9 +41,10 @@ class Page {
         unkept_(unkept),
         form_token_(form_token) {
     const auto is_focus = [&](const ReviewedAnswer& one) { return one.team->id == focus.student; };
-    const auto waits = [](const ReviewedAnswer& one) { return one.text.waits; };
     auto found = std::ranges::find_if(view.answers, is_focus);
-    if (found == view.answers.end()) found = std::ranges::find_if(view.answers, waits);
+    if (found == view.answers.end()) {
+      found = std::ranges::find_if(view.answers, &ReviewedAnswer::waits_in_queue);
+    }
     here_ =
         found == view.answers.end() ? 0 : static_cast<std::size_t>(found - view.answers.begin());
   }
@@ -47,10 +57,10 @@ class Page {
                          "the whole submission");
     }
     return fmt::format(
-               "<h1>{}</h1>\n<p class=\"note\">Part {}, up to {} points · {} of {} answers "
-               "wait for points</p>\n",
+               "<h1>{}</h1>\n<p class=\"note\">Part {}, up to {} points · {} wait for "
+               "points</p>\n",
                escape_html(one_line(view_.item)), view_.part, format_points(view_.max_points),
-               view_.waiting(), view_.answers.size()) +
+               queue_words(view_)) +
            (view_.prompt.empty() ? "" : "<p>" + escape_html(view_.prompt) + "</p>\n") +
            homeless_html(unkept_, has_form()) + navigation() +
            fmt::format(
@@ -154,6 +164,7 @@ class Page {
     auto fields = hidden();
     fields.emplace_back("revisions", answer().revisions);
     fields.emplace_back("grading", answer().text.grading);
+    fields.emplace_back("rubric_versions", text_of(versions_of(view_.rubric)));
     const auto& grade = answer().grade;
     const std::string adjustment =
         typed("answer", "adjustment",
@@ -243,7 +254,7 @@ std::string next_waiting(const QuestionView& view, const std::string& student) {
   const std::ptrdiff_t count = std::ssize(view.answers);
   for (std::ptrdiff_t step = 1; step < count; ++step) {
     const ReviewedAnswer& one = view.answers[static_cast<std::size_t>((here + step) % count)];
-    if (one.text.waits) return one.team->id;
+    if (one.waits_in_queue()) return one.team->id;
   }
   return {};
 }
@@ -257,8 +268,8 @@ std::string questions_page(const std::vector<QuestionView>& questions) {
     nameless.emplace_back("anonymous", "1");
     rows += fmt::format(
         "<tr><th scope=\"row\" class=\"text\">Part {}, {}</th><td class=\"number\" "
-        "data-name=\"waiting\">{} of {}</td><td>{} · {}</td></tr>\n",
-        view.part, escape_html(one_line(view.item)), view.waiting(), view.answers.size(),
+        "data-name=\"waiting\">{}</td><td>{} · {}</td></tr>\n",
+        view.part, escape_html(one_line(view.item)), queue_words(view),
         review_link(review_address("question", fields), "grade"),
         review_link(review_address("question", nameless), "grade without names"));
   }

@@ -1,20 +1,54 @@
 #include "grader/review/question_view.h"
 
-#include <algorithm>
+#include <fmt/format.h>
 
+#include <algorithm>
+#include <charconv>
+
+#include "grader/review/review_frame.h"
 #include "grader/review/submission_view.h"
 
 namespace rooflab {
 
 std::size_t QuestionView::waiting() const {
+  return static_cast<std::size_t>(std::ranges::count_if(answers, &ReviewedAnswer::waits_in_queue));
+}
+
+std::size_t QuestionView::strangers() const {
   return static_cast<std::size_t>(std::ranges::count_if(
-      answers, [](const ReviewedAnswer& answer) { return answer.text.waits; }));
+      answers, [](const ReviewedAnswer& answer) { return answer.text.is_strangers; }));
 }
 
 std::size_t QuestionView::with(std::int64_t rubric_line) const {
   return static_cast<std::size_t>(std::ranges::count_if(answers, [&](const ReviewedAnswer& answer) {
     return answer.grade && answer.grade->chosen.contains(rubric_line);
   }));
+}
+
+std::string text_of(const RubricVersions& versions) {
+  std::string text;
+  for (const auto& [item, version] : versions) {
+    text += fmt::format("{}{}.{}", text.empty() ? "" : "-", item, version);
+  }
+  return text;
+}
+
+RubricVersions rubric_versions_of(const std::string& text) {
+  RubricVersions versions;
+  const char* at = text.data();
+  const char* end = at + text.size();
+  while (at != end) {
+    std::int64_t item = 0, version = 0;
+    const auto read = std::from_chars(at, end, item);
+    const bool has_version = read.ec == std::errc() && read.ptr != end && *read.ptr == '.';
+    const auto rest = has_version ? std::from_chars(read.ptr + 1, end, version) : read;
+    if (!has_version || rest.ec != std::errc() || (rest.ptr != end && *rest.ptr != '-')) {
+      throw FormError("the form is incomplete; load the page again");
+    }
+    versions[item] = version;
+    at = rest.ptr == end ? end : rest.ptr + 1;
+  }
+  return versions;
 }
 
 std::vector<QuestionView> look_at_questions(Store& store, const Course& course,

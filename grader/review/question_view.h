@@ -17,6 +17,9 @@ struct ReviewedAnswer {
   std::optional<GivenPoints> given = {};  ///< of the first member
   std::optional<RubricGrade> grade = {};  ///< where these points came of the rubric
   std::string revisions = {};             ///< see revisions_of()
+
+  /// Whether somebody is to grade it next: who is not on the roster waits apart.
+  bool waits_in_queue() const { return text.waits && !text.is_strangers; }
 };
 
 /// A question of free text with the answers of the whole class.
@@ -28,9 +31,15 @@ struct QuestionView {
   std::vector<ReviewedAnswer> answers = {};
   std::vector<RubricLine> rubric = {};
 
-  std::size_t waiting() const;
+  std::size_t waiting() const;                       ///< without those of nobody on the roster
+  std::size_t strangers() const;                     ///< answers of nobody on the roster
   std::size_t with(std::int64_t rubric_line) const;  ///< how many answers have it
 };
+
+/// "1.2-5.1": item 1 in its version 2, and so on; for forms.
+std::string text_of(const RubricVersions& versions);
+/// The reverse. @throws FormError for what no form of ours sends
+RubricVersions rubric_versions_of(const std::string& text);
 
 /// Every question that anybody was asked, by part and name. Answers stand in the roster's order.
 std::vector<QuestionView> look_at_questions(Store& store, const Course& course,

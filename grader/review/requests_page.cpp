@@ -17,7 +17,7 @@ std::string row_html(const ReviewedClass& reviewed, const ReviewTeam& team,
       "<tr><th scope=\"row\" class=\"who\"><bdi>{}</bdi></th><td data-name=\"part\">part "
       "{}</td><td "
       "data-name=\"task\">{}</td><td data-name=\"state\"><b>{}</b></td><td "
-      "data-name=\"score\">{}</td><td class=\"text\" data-name=\"why\">{}</td></tr>\n",
+      "data-name=\"points\">{}</td><td class=\"text\" data-name=\"why\">{}</td></tr>\n",
       review_link(address + fmt::format("#r{}", request.id), escape_html(reviewed.names(team))),
       request.part, escape_html(request.task.empty() ? "–" : one_line(request.task)),
       name_of(request.state), score_words(student, request),
@@ -52,13 +52,12 @@ std::string requests_page(const ReviewedClass& reviewed) {
         "<h1>Regrade requests</h1>\n<p class=\"note\">There are none. A submission's "
         "page takes one, and so does grader batch --requests.</p>\n");
   }
-  return review_page(
-      "Regrade requests",
-      "<h1>Regrade requests</h1>\n<div class=\"wide\"><table class=\"class\"><thead>"
-      "<tr><th scope=\"col\">student</th><th scope=\"col\">part</th><th "
-      "scope=\"col\">task</th><th scope=\"col\">state</th><th scope=\"col\">grader's "
-      "score</th><th scope=\"col\">why</th></tr></thead><tbody>\n" +
-          open + decided + "</tbody></table></div>\n");
+  return review_page("Regrade requests",
+                     "<h1>Regrade requests</h1>\n<div class=\"wide\"><table class=\"class\"><thead>"
+                     "<tr><th scope=\"col\">student</th><th scope=\"col\">part</th><th "
+                     "scope=\"col\">task</th><th scope=\"col\">state</th><th scope=\"col\">points "
+                     "by the grader</th><th scope=\"col\">why</th></tr></thead><tbody>\n" +
+                         open + decided + "</tbody></table></div>\n");
 }
 
 }  // namespace rooflab

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 
 #include "grader/batch/batch_folder.h"
@@ -13,7 +12,8 @@
 #include "grader/review/access.h"
 #include "grader/review/analysis_view.h"
 #include "grader/review/class_list_page.h"
-#include "grader/review/question_page.h"
+#include "grader/review/form_values.h"
+#include "grader/review/history_page.h"
 #include "grader/review/requests_page.h"
 #include "grader/review/review_frame.h"
 #include "grader/review/review_script.h"
@@ -27,23 +27,6 @@ namespace {
 
 constexpr std::size_t kMostOfHistory = 500;
 
-/// Nothing of that name is here: an address that is old, or was made by hand.
-class NotFound : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
-
-template <typename Number>
-std::optional<Number> number_of(const std::string& text) {
-  Number number = 0;
-  const char* end = text.data() + text.size();
-  const auto read = std::from_chars(text.data(), end, number);
-  if (read.ec != std::errc() || read.ptr != end) return std::nullopt;
-  return number;
-}
-
-bool has(const ReviewFields& fields, const char* name) { return !value_of(fields, name).empty(); }
-
 }  // namespace
 
 ReviewApp::ReviewApp(ReviewSettings settings, const Course& course)
@@ -52,6 +35,7 @@ ReviewApp::ReviewApp(ReviewSettings settings, const Course& course)
       store_(settings_.database),
       review_(store_),
       requests_(store_),
+      choices_(store_),
       secret_(random_token()) {}
 
 ReviewResponse ReviewApp::answer(const ReviewRequest& request, const std::string& form_token) {
@@ -75,7 +59,7 @@ ReviewResponse ReviewApp::page(const ReviewRequest& request, const std::string& 
   if (request.page == "questions") return questions();
   if (request.page == "question") return question(request.query, {}, form_token);
   if (request.page == "requests") return {.body = requests_page(reviewed())};
-  if (request.page == "history") return history();
+  if (request.page == "history") return history(request.query);
   if (request.page == "analysis") return analysis(request.query, "", form_token);
   if (request.page == "outputs") return outputs_form(form_token);
   throw NotFound("there is no such page; go back to the class");
@@ -83,6 +67,7 @@ ReviewResponse ReviewApp::page(const ReviewRequest& request, const std::string& 
 
 ReviewResponse ReviewApp::write(const ReviewRequest& request, const std::string& form_token) {
   if (request.page == "comment") return write_comment(request.form, form_token);
+  if (request.page == "choice") return write_choice(request.form, form_token);
   if (request.page == "points") return write_points(request.form, form_token);
   if (request.page == "request") return write_request(request.form, form_token);
   if (request.page == "answer") return write_answer(request.form, form_token);
@@ -97,8 +82,8 @@ ReviewApp::Target ReviewApp::target_of(const ReviewedClass& reviewed,
   const ReviewTeam* team = reviewed.team(value_of(fields, "student"));
   if (team == nullptr) {
     throw NotFound(
-        "nobody of the class is meant by this address: it is of an earlier start of "
-        "the review; go back to the class");
+        "this address leads to nobody of the class: it comes from a grader review that was "
+        "started before this one; go back to the class");
   }
   return {.team = *team, .part = part_of(fields)};
 }
@@ -130,10 +115,9 @@ std::optional<std::pair<int, std::string>> ReviewApp::attempt(const std::functio
 
 ReviewResponse ReviewApp::class_list(const ReviewRequest& request) {
   const ReviewedClass seen = reviewed();
-  ClassList list{.choice = {.words = value_of(request.query, "q"),
-                            .state = value_of(request.query, "state"),
-                            .sort = value_of(request.query, "sort")},
-                 .part = number_of<int>(value_of(request.query, "part"))};
+  ClassList list{.choice = team_choice_of(request.query),
+                 .part = number_of<int>(value_of(request.query, "part")),
+                 .batch = batch_at_work()};
   const bool known =
       list.part && std::ranges::find(seen.results.parts, *list.part, &PartSummary::number) !=
                        seen.results.parts.end();
@@ -141,16 +125,20 @@ ReviewResponse ReviewApp::class_list(const ReviewRequest& request) {
   return {.body = class_list_page(seen, list)};
 }
 
-ReviewResponse ReviewApp::history() {
-  return {.body = review_page("History", "<h1>What was done in the review</h1>\n" +
-                                             log_html(review_.log("", kMostOfHistory)))};
+ReviewResponse ReviewApp::history(const ReviewFields& fields) {
+  const LogChoice choice{.student = {},
+                         .by = value_of(fields, "by"),
+                         .what = value_of(fields, "what"),
+                         .words = value_of(fields, "q")};
+  return {.body = history_page(reviewed(), choice, review_.log_choices(),
+                               review_.log(choice, kMostOfHistory))};
 }
 
 ReviewResponse ReviewApp::analysis(const ReviewFields& fields, const std::string& message,
                                    const std::string& form_token) {
   const ReviewedClass seen = reviewed();
-  const AnalysisView view =
-      look_at_analysis(store_, course_, seen, part_of(fields), settings_.handouts);
+  const AnalysisView& view =
+      analyses_.look(store_, course_, seen, part_of(fields), settings_.handouts);
   return {.body = analysis_page(seen, view, settings_.code_titles, message, form_token)};
 }
 
@@ -160,7 +148,7 @@ ReviewResponse ReviewApp::write_examples(const ReviewFields& form, const std::st
   const auto [first, last] = form.equal_range("example");
   for (auto one = first; one != last; ++one) ids.insert(one->second);
   const auto chosen =
-      chosen_examples(look_at_analysis(store_, course_, reviewed(), part, settings_.handouts), ids);
+      chosen_examples(analyses_.look(store_, course_, reviewed(), part, settings_.handouts), ids);
   const std::filesystem::path file =
       settings_.database.parent_path() / fmt::format("examples-part{}.html", part);
   std::string message = "Nothing was written: choose an example first.";
@@ -181,9 +169,10 @@ ReviewResponse ReviewApp::write_examples(const ReviewFields& form, const std::st
 ReviewResponse ReviewApp::outputs_form(const std::string& form_token) const {
   return {.body = review_page(
               "Gradebooks and feedback",
-              "<h1>Gradebooks and feedback</h1>\n<p>What was written here stands in the batch's "
-              "database. Gradebooks, grades.csv, feedback pages and the other outputs are made "
-              "from it now, or by the next grader batch.</p>\n" +
+              "<h1>Gradebooks and feedback</h1>\n" + batch_html(batch_at_work()) +
+                  "<p>What was written here stands in the batch's "
+                  "database. Gradebooks, grades.csv, feedback pages and the other outputs are made "
+                  "from it now, or by the next grader batch.</p>\n" +
                   review_form("outputs", form_token, {}) +
                   "<button>Write all outputs now</button></form>\n")};
 }
@@ -199,38 +188,32 @@ ReviewResponse ReviewApp::write_outputs() {
                                   items + "</ul>\n")};
 }
 
+SubmissionView ReviewApp::look_at(const ReviewedClass& reviewed, const Target& target,
+                                  const ReviewFields& fields) {
+  return look_at_submission(store_, course_, reviewed, target.team, target.part,
+                            value_of(fields, "candidate"), settings_.starter);
+}
+
 ReviewResponse ReviewApp::submission(const ReviewFields& fields, const UnkeptForm& unkept,
                                      const std::string& form_token) {
   const ReviewedClass seen = reviewed();
   const Target target = target_of(seen, fields);
-  const SubmissionView view =
-      look_at_submission(store_, course_, seen, target.team, target.part, settings_.starter);
+  const SubmissionView view = look_at(seen, target, fields);
   const SubmissionFocus focus{
       .file = value_of(fields, "file"),
       .line = number_of<std::uint32_t>(value_of(fields, "line")).value_or(0),
-      .comment = number_of<std::int64_t>(value_of(fields, "comment")).value_or(0)};
+      .comment = number_of<std::int64_t>(value_of(fields, "comment")).value_or(0),
+      .candidate = view.shown,
+      .choice = team_choice_of(fields)};
   return {.body = submission_page(seen, target.team, view, focus, unkept, form_token)};
 }
 
 namespace {
 
 std::string submission_address(const ReviewFields& form, const std::string& anchor) {
-  return review_address("submission", {{"student", value_of(form, "student")},
-                                       {"part", value_of(form, "part")}}) +
-         anchor;
-}
-
-/// Takes a number that only our own forms send.
-std::int64_t number_of_form(const ReviewFields& form, const char* name) {
-  const auto number = number_of<std::int64_t>(value_of(form, name));
-  if (!number) throw FormError("the form is incomplete; load the page again");
-  return *number;
-}
-
-std::string required(const ReviewFields& form, const char* name, const char* what) {
-  std::string text = text_of_form(value_of(form, name));
-  if (text.empty()) throw FormError(what);
-  return text;
+  const AddressFields fields = submission_fields(value_of(form, "student"), value_of(form, "part"),
+                                                 team_choice_of(form), value_of(form, "candidate"));
+  return review_address("submission", fields) + anchor;
 }
 
 }  // namespace
@@ -283,14 +266,36 @@ ReviewResponse ReviewApp::write_comment(const ReviewFields& form, const std::str
   return answer;
 }
 
+ReviewResponse ReviewApp::write_choice(const ReviewFields& form, const std::string& form_token) {
+  const ReviewedClass seen = reviewed();
+  const Target target = target_of(seen, form);
+  const std::string id = value_of(form, "submission");
+  const auto failed = attempt([&] {
+    const auto chosen = std::ranges::find(target.team.candidates, id, &TeamCandidate::id);
+    if (chosen == target.team.candidates.end()) {
+      throw FormError("this is no submission to choose from; load the page again");
+    }
+    choices_.choose(chosen->rows, number_of_form(form, "version"), act());
+  });
+  if (!failed) {
+    ReviewFields there = form;
+    there.erase("candidate");
+    return {.location = submission_address(there, "#choice")};
+  }
+  ReviewResponse answer =
+      submission(form, {.form = kChoiceForm, .message = failed->second, .typed = form}, form_token);
+  answer.status = failed->first;
+  return answer;
+}
+
 ReviewResponse ReviewApp::write_points(const ReviewFields& form, const std::string& form_token) {
   const ReviewedClass seen = reviewed();
   const Target target = target_of(seen, form);
   const std::string item = value_of(form, "item");
   const auto failed = attempt([&] {
-    const SubmissionView view =
-        look_at_submission(store_, course_, seen, target.team, target.part, settings_.starter);
-    if (std::ranges::find(view.places, item, &PointsPlace::item) == view.places.end()) {
+    const SubmissionView view = look_at(seen, target, form);
+    const auto place = std::ranges::find(view.places, item, &PointsPlace::item);
+    if (place == view.places.end()) {
       throw FormError("no points are given for that here; load the page again");
     }
     const PointsTarget points =
@@ -301,8 +306,10 @@ ReviewResponse ReviewApp::write_points(const ReviewFields& form, const std::stri
     }
     const std::string reason =
         required(form, "reason", "say why: the student reads the reason with the points");
-    review_.give_points(points, points_of_form(value_of(form, "points")), std::nullopt, reason,
-                        act());
+    const double given = points_of_form(value_of(form, "points"));
+    const std::string objection = objection_to_points(*place, given);
+    if (!objection.empty() && !has(form, "beyond")) throw FormError(objection);
+    review_.give_points(points, given, std::nullopt, reason, act());
   });
   if (!failed) return {.location = submission_address(form, "")};
   ReviewResponse answer = submission(
@@ -365,125 +372,6 @@ ReviewResponse ReviewApp::write_request(const ReviewFields& form, const std::str
   const std::string name = is_new ? kNewRequest : "request " + id;
   ReviewResponse answer =
       submission(form, {.form = name, .message = failed->second, .typed = form}, form_token);
-  answer.status = failed->first;
-  return answer;
-}
-
-ReviewResponse ReviewApp::questions() {
-  const ReviewedClass seen = reviewed();
-  return {.body = questions_page(look_at_questions(store_, course_, seen))};
-}
-
-namespace {
-
-QuestionView existing(QuestionView view) {
-  if (view.item.empty()) {
-    throw NotFound("nobody was asked this question; go back to the class");
-  }
-  return view;
-}
-
-/// The page of an answer again, or of another one.
-std::string question_address(const ReviewFields& form, const std::string& student) {
-  return review_address("question", {{"part", value_of(form, "part")},
-                                     {"item", value_of(form, "item")},
-                                     {"student", student},
-                                     {"anonymous", value_of(form, "anonymous")}});
-}
-
-QuestionFocus focus_of(const ReviewFields& fields) {
-  return {.student = value_of(fields, "student"), .anonymous = has(fields, "anonymous")};
-}
-
-}  // namespace
-
-ReviewResponse ReviewApp::question(const ReviewFields& fields, const UnkeptForm& unkept,
-                                   const std::string& form_token) {
-  const ReviewedClass seen = reviewed();
-  const QuestionFocus focus = focus_of(fields);
-  const QuestionView view = existing(
-      look_at_question(store_, course_, seen, number_of<int>(value_of(fields, "part")).value_or(-1),
-                       value_of(fields, "item"), focus.anonymous));
-  return {.body = question_page(seen, view, focus, unkept, form_token)};
-}
-
-ReviewResponse ReviewApp::write_answer(const ReviewFields& form, const std::string& form_token) {
-  const ReviewedClass seen = reviewed();
-  const Target target = target_of(seen, form);
-  const std::string item = value_of(form, "item");
-  const QuestionView view =
-      existing(look_at_question(store_, course_, seen, target.part, item, has(form, "anonymous")));
-  const auto failed = attempt([&] {
-    const auto answer = std::ranges::find_if(
-        view.answers, [&](const ReviewedAnswer& one) { return one.team == &target.team; });
-    if (answer == view.answers.end()) {
-      throw FormError("this submission was not asked that; go back to the class");
-    }
-    if (answer->text.to_come) {
-      throw FormError(
-          "the submission is being graded, and what it answers is not known yet; try "
-          "again when the batch has ended");
-    }
-    if (value_of(form, "grading") != answer->text.grading) {
-      throw LostUpdate("the submission was graded again meanwhile: read the answer once more");
-    }
-    const PointsTarget points =
-        points_target(value_of(form, "revisions"), seen, target.team, target.part, item);
-    if (has(form, "withdraw")) {
-      review_.withdraw_points(points, act());
-      return;
-    }
-    RubricGrade grade{.comment = text_of_form(value_of(form, "comment"))};
-    const auto [first, last] = form.equal_range("rubric");
-    for (auto one = first; one != last; ++one) {
-      const auto id = number_of<std::int64_t>(one->second);
-      if (!id) throw FormError("the form is incomplete; load the page again");
-      grade.chosen.insert(*id);
-    }
-    const std::string adjustment = text_of_form(value_of(form, "adjustment"));
-    if (!adjustment.empty()) grade.adjustment = points_of_form(adjustment);
-    review_.grade_answer(points, grade, answer->text.question.max_points, act());
-  });
-  if (failed) {
-    ReviewResponse answer =
-        question(form, {.form = "answer", .message = failed->second, .typed = form}, form_token);
-    answer.status = failed->first;
-    return answer;
-  }
-  const std::string next =
-      value_of(form, "go") == "next" ? next_waiting(view, target.team.id) : std::string();
-  return {.location = question_address(form, next.empty() ? target.team.id : next)};
-}
-
-ReviewResponse ReviewApp::write_rubric(const ReviewFields& form, const std::string& form_token) {
-  const ReviewedClass seen = reviewed();
-  const Target target = target_of(seen, form);
-  const QuestionView view = existing(look_at_question(
-      store_, course_, seen, target.part, value_of(form, "item"), has(form, "anonymous")));
-  const std::string old = value_of(form, "rubric");
-  const auto failed = attempt([&] {
-    RubricLine line{.part = view.part, .item = view.item};
-    if (!old.empty()) {
-      line.id = number_of_form(form, "rubric");
-      line.version = number_of_form(form, "version");
-    }
-    if (!old.empty() && has(form, "remove")) {
-      review_.remove_rubric_line(line.id, line.version, act());
-      return;
-    }
-    line.text = one_line(required(form, "text", "say what the item is for"));
-    line.points = points_of_form(value_of(form, "points"));
-    if (old.empty()) {
-      review_.add_rubric_line(line, act());
-    } else {
-      review_.change_rubric_line(line, act());
-    }
-  });
-  if (!failed) return {.location = question_address(form, target.team.id)};
-  ReviewResponse answer = question(
-      form,
-      {.form = old.empty() ? "rubric" : "rubric " + old, .message = failed->second, .typed = form},
-      form_token);
   answer.status = failed->first;
   return answer;
 }

@@ -10,9 +10,12 @@
 #include <vector>
 
 #include "grader/batch/course.h"
+#include "grader/batch/progress_file.h"
+#include "grader/batch/store/choice_store.h"
 #include "grader/batch/store/request_store.h"
 #include "grader/batch/store/review_store.h"
 #include "grader/batch/store/store.h"
+#include "grader/review/analysis_view.h"
 #include "grader/review/class_view.h"
 #include "grader/review/submission_page.h"
 #include "grader/review/web_values.h"
@@ -44,7 +47,7 @@ class ReviewApp {
   ReviewResponse page(const ReviewRequest& request, const std::string& form_token);
   ReviewResponse write(const ReviewRequest& request, const std::string& form_token);
   ReviewResponse class_list(const ReviewRequest& request);
-  ReviewResponse history();
+  ReviewResponse history(const ReviewFields& fields);
   ReviewResponse analysis(const ReviewFields& fields, const std::string& message,
                           const std::string& form_token);
   ReviewResponse write_examples(const ReviewFields& form, const std::string& form_token);
@@ -54,6 +57,7 @@ class ReviewApp {
   ReviewResponse submission(const ReviewFields& fields, const UnkeptForm& unkept,
                             const std::string& form_token);
   ReviewResponse write_comment(const ReviewFields& form, const std::string& form_token);
+  ReviewResponse write_choice(const ReviewFields& form, const std::string& form_token);
   ReviewResponse write_points(const ReviewFields& form, const std::string& form_token);
   ReviewResponse write_request(const ReviewFields& form, const std::string& form_token);
   ReviewResponse questions();
@@ -73,7 +77,13 @@ class ReviewApp {
   /// @return why it was not done, with the answer's status; nothing where it was
   static std::optional<std::pair<int, std::string>> attempt(const std::function<void()>& write);
 
-  ReviewedClass reviewed() { return look_at_class(store_, course_, secret_, known_); }
+  ReviewedClass reviewed() {
+    return look_at_class(store_, course_, secret_, known_, settings_.now());
+  }
+  SubmissionView look_at(const ReviewedClass& reviewed, const Target& target,
+                         const ReviewFields& fields);
+  /// How far a batch is that runs in the folder; empty for none.
+  std::string batch_at_work() const { return progress_in(settings_.database.parent_path()); }
   ReviewAct act() const { return {.by = settings_.by, .at = settings_.now()}; }
 
   std::mutex mutex_;
@@ -82,8 +92,10 @@ class ReviewApp {
   Store store_;
   ReviewStore review_;
   RequestStore requests_;
+  ChoiceStore choices_;
   std::string secret_;
   TaskLinesOf known_;
+  AnalysisCache analyses_;
 };
 
 }  // namespace rooflab

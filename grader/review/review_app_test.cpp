@@ -34,6 +34,7 @@ class ReviewTest : public ReviewFixture {
     return post(app, "answer",
                 with(with(of(team(app, row)), {{"item", "why"},
                                                {"revisions", field(page, "revisions")},
+                                               {"rubric_versions", field(page, "rubric_versions")},
                                                {"grading", field(page, "grading")}}),
                      more))
         .status;
@@ -65,6 +66,61 @@ TEST_F(ReviewTest, ChoosesAndOrdersTheClass) {
   EXPECT_LT(most.find(">ben</a>"), most.find(">ann</a>"));
   const std::string fewest = get(*ada_, "", {{"sort", "points"}}).body;
   EXPECT_LT(fewest.find(">ann</a>"), fewest.find(">ben</a>"));
+}
+
+TEST_F(ReviewTest, PreviousAndNextStayInTheListThatAPageWasOpenedFrom) {
+  hand_in("cem", "xx\n");
+  hand_in("dan", "xxx\n");
+  hand_in("dan", "why = \"memory\"\n", "answers.toml");
+  grade();
+  const ReviewFields list = {{"state", "free-text"}, {"sort", "-points"}};
+  const std::string page = get(*ada_, "", list).body;
+  EXPECT_LT(page.find(">ben</a>"), page.find(">ann</a>"));
+  EXPECT_THAT(page, HasSubstr("&amp;state=free-text&amp;sort=-points"));
+  const std::string ann = get(*ada_, "submission", with(of(team(*ada_, 0)), list)).body;
+  const auto link_to = [&](int row) {
+    return "student=" + team(*ada_, row) + "&amp;part=1&amp;state=";
+  };
+  EXPECT_THAT(ann, AllOf(HasSubstr(link_to(1) + "free-text&amp;sort=-points\" data-key=\"[\""),
+                         HasSubstr(link_to(3) + "free-text&amp;sort=-points\" data-key=\"]\""),
+                         HasSubstr("back to the list (3)")));
+  EXPECT_THAT(ann, HasSubstr("name=\"state\" value=\"free-text\"")) << "forms lead back to it";
+  // A submission that has left the list still stands where it was.
+  const std::string cem = get(*ada_, "submission", with(of(team(*ada_, 2)), list)).body;
+  EXPECT_THAT(cem, AllOf(HasSubstr(link_to(3) + "free-text&amp;sort=-points\" data-key=\"[\""),
+                         Not(HasSubstr("data-key=\"]\""))));
+}
+
+TEST_F(ReviewTest, TheHistoryIsChosenByWhoAndWhatAndLeadsToTheSubmission) {
+  grade();
+  const ReviewFields points = {{"revisions", "0"}, {"points", "1"}, {"reason", "fast"}};
+  post(*ada_, "points", with(with(of(team(*ada_)), {{"item", "count"}}), points));
+  post(*bob_, "comment",
+       with(of(team(*bob_, 1)), {{"source", ""}, {"file", ""}, {"line", "0"}, {"text", "slow"}}));
+  const std::string all = get(*ada_, "history").body;
+  EXPECT_THAT(all, AllOf(HasSubstr("fast"), HasSubstr("slow"),
+                         HasSubstr("submission?student=" + team(*ada_) + "&amp;part=1")));
+  const auto chosen = [&](const ReviewFields& fields) {
+    return get(*ada_, "history", fields).body;
+  };
+  EXPECT_THAT(chosen({{"by", "Ada"}}), AllOf(HasSubstr("fast"), Not(HasSubstr("<ins>slow"))));
+  EXPECT_THAT(chosen({{"what", "comment written"}}),
+              AllOf(HasSubstr("slow"), Not(HasSubstr("fast"))));
+  EXPECT_THAT(chosen({{"q", "FAST"}}), AllOf(HasSubstr("1 point: fast"), Not(HasSubstr("slow"))));
+  EXPECT_THAT(chosen({{"q", "'; DROP TABLE review_log"}}), HasSubstr("Nothing was done"));
+}
+
+TEST_F(ReviewTest, WhoIsNotOnTheRosterWaitsApart) {
+  BatchRequest with_roster = request();
+  with_roster.roster = file("roster.csv", "login,name\nann,Ann\n");
+  run(with_roster);
+  ada_ = make("Ada");
+  EXPECT_THAT(get(*ada_, "").body, HasSubstr("not on the roster (1)"));
+  EXPECT_THAT(get(*ada_, "questions").body,
+              HasSubstr("1 of 1 answers (and 1 of nobody on the roster)"));
+  EXPECT_THAT(question(*ada_),
+              AllOf(HasSubstr("not on the roster, waits"), Not(HasSubstr("data-key=\"w\""))));
+  EXPECT_THAT(output("free_text.csv"), HasSubstr(",\"pending, not on the roster\","));
 }
 
 TEST_F(ReviewTest, ShowsFilesBesideTheStarterAndEvidenceWithHiddenCases) {
@@ -242,6 +298,7 @@ TEST_F(ReviewTest, KeepsChosenItemsOfALostUpdateAndGoesToTheNextThatWaits) {
                          with(of(team(*ada_)), {{"item", "why"},
                                                 {"revisions", "0"},
                                                 {"grading", field(seen_by_bob, "grading")},
+                                                {"rubric_versions", "1.1"},
                                                 {"go", "next"},
                                                 {"adjustment", "1"},
                                                 {"comment", "Ada's"}}));
@@ -255,6 +312,36 @@ TEST_F(ReviewTest, KeepsChosenItemsOfALostUpdateAndGoesToTheNextThatWaits) {
   EXPECT_EQ(refused.status, 409);
   EXPECT_THAT(refused.body, AllOf(HasSubstr("Ada has written meanwhile"), HasSubstr(" checked"),
                                   HasSubstr("\nBob&#39;s</textarea>")));
+}
+
+TEST_F(ReviewTest, KeepSaysThatTheRubricIsAnotherSinceThePageWasRead) {
+  grade();
+  add_rubric("names the bandwidth", "+3");
+  const std::string seen_by_bob = question(*bob_, 1);
+  post(*ada_, "rubric",
+       with(of(team(*ada_)), {{"item", "why"},
+                              {"rubric", "1"},
+                              {"version", "1"},
+                              {"text", "names it"},
+                              {"points", "+4"}}));
+  const ReviewFields form =
+      with(of(team(*bob_, 1)), {{"item", "why"},
+                                {"revisions", field(seen_by_bob, "revisions")},
+                                {"grading", field(seen_by_bob, "grading")},
+                                {"rubric", "1"},
+                                {"comment", "Bob's"}});
+  const auto refused = post(
+      *bob_, "answer", with(form, {{"rubric_versions", field(seen_by_bob, "rubric_versions")}}));
+  EXPECT_EQ(refused.status, 409);
+  EXPECT_THAT(refused.body,
+              AllOf(HasSubstr("the rubric has changed since you read this page: an item is now "
+                              "names it (+4)"),
+                    HasSubstr(" checked"), HasSubstr("\nBob&#39;s</textarea>")));
+  EXPECT_EQ(query("SELECT count(*) FROM manual_points", 1).at(0), "0");
+  const std::string versions = field(refused.body, "rubric_versions");
+  EXPECT_EQ(post(*bob_, "answer", with(form, {{"rubric_versions", versions}})).status, 200);
+  EXPECT_EQ(query("SELECT points FROM manual_points", 1).at(0), "4.0");
+  EXPECT_EQ(post(*bob_, "answer", with(form, {{"rubric_versions", "1.x"}})).status, 400);
 }
 
 TEST_F(ReviewTest, HidesWhoseAnswersTheyAre) {
@@ -363,6 +450,9 @@ TEST_F(ReviewTest, SaysWhenABatchIsAtWorkAndLosesNothing) {
                 .status,
             200);
   EXPECT_THAT(submission(*bob_), HasSubstr("meanwhile"));
+  for (const char* page : {"", "outputs"}) {
+    EXPECT_THAT(get(*ada_, page).body, HasSubstr("A batch is running now:"));
+  }
 }
 
 TEST(ReviewForms, ReadPointsAsPeopleWriteThem) {

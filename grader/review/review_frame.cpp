@@ -87,6 +87,14 @@ std::string alert_html(const std::string& text) {
   return "<p class=\"conflict\" role=\"alert\">" + escape_html(text) + "</p>\n";
 }
 
+std::string batch_html(const std::string& progress) {
+  if (progress.empty()) return {};
+  return "<p class=\"running\" role=\"status\"><b>A batch is running now:</b> " +
+         escape_html(progress) +
+         ". What you write is kept meanwhile. What it grades shows when you load the page "
+         "again; the outputs can be written when it has ended.</p>\n";
+}
+
 std::string text_html(const std::string& text) {
   return "<div class=\"words\"><bdi>" + escape_html(text) + "</bdi></div>";
 }

@@ -38,6 +38,9 @@ inline constexpr std::size_t kMostKeys = 9;
 /// "<p class="conflict" role="alert">…</p>"; nothing for no text.
 std::string alert_html(const std::string& text);
 
+/// Says that a batch runs now, and how far it is (progress_in()); nothing where none does.
+std::string batch_html(const std::string& progress);
+
 /// A student's text as people read it: escaped, its line breaks kept. Invisible characters and
 /// those that turn the direction of text are shown as what they are.
 std::string text_html(const std::string& text);

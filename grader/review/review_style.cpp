@@ -38,7 +38,8 @@ th.task{vertical-align:bottom}
 #write,.comment,.listing tr{scroll-margin-top:8rem}
 .label{display:inline-block;border:1px solid currentColor;border-radius:1rem;padding:.05rem .55rem;margin:.1rem .1rem .1rem 0;
 font-size:.8rem;color:var(--soft);text-decoration:none;white-space:nowrap}
-.label.look,.label.fault{color:var(--bad)}.label.free-text,.label.late,.label.missing{color:var(--todo)}
+.label.look,.label.fault,.label.choose{color:var(--bad)}
+.label.free-text,.label.late,.label.missing,.label.to-check,.label.stranger{color:var(--todo)}
 .label.commented{color:var(--good)}
 .words{white-space:pre-wrap;overflow-wrap:anywhere;max-width:65ch}
 blockquote{border-left:3px solid var(--accent);background:var(--panel);margin:.6rem 0;padding:.6rem .9rem;
@@ -48,7 +49,7 @@ blockquote.answer{font-size:1.05rem}
 overflow-wrap:anywhere}
 .minus{color:var(--bad)}.plus{color:var(--good)}
 table.points td.hand{width:60%;padding-left:1rem}table.points td.number{white-space:nowrap}
-table.points details{margin:0}table.points summary{padding:0;margin:0}table.points th.text{color:var(--ink);font-weight:400;font-size:1rem}
+table.points button{white-space:nowrap}table.points details{margin:0}table.points summary{padding:0;margin:0}table.points th.text{color:var(--ink);font-weight:400;font-size:1rem}
 details{margin:.3rem 0}summary{padding:.2rem 0}
 details form{padding:.2rem 0 .6rem}
 article.comment{border-left:3px solid var(--good);background:var(--panel);padding:.4rem .9rem;margin:.4rem 0;width:auto;
@@ -59,7 +60,8 @@ article.comment:target,tr:target td{outline:2px solid var(--accent);outline-offs
 .people{width:auto;border-left:3px solid var(--todo);padding:.1rem .9rem;margin:.5rem 0}
 ul.cases{list-style:none;padding:0;display:flex;flex-wrap:wrap;gap:.2rem 1.2rem;font-size:.9rem;overflow-wrap:anywhere}
 .cases .verdict{border:0;padding:0;margin:0}
-.file>summary{position:sticky;top:0;background:var(--paper);padding:.4rem 0}
+.file>summary{position:sticky;top:0;z-index:2;background:var(--paper);padding:.4rem 0}
+.running{border-left:3px solid var(--accent);background:var(--panel);padding:.5rem .9rem;border-radius:0 .4rem .4rem 0}
 .file .wide{border:1px solid var(--line);border-radius:.4rem}
 table.listing{font:13px/1.45 ui-monospace,Menlo,Consolas,monospace;border-collapse:collapse}
 .listing td{border:0;padding:0 .4rem 0 0}.listing code{white-space:pre;font:inherit;tab-size:4}
@@ -90,7 +92,7 @@ table.class tr{display:block;border:1px solid var(--line);border-radius:.5rem;pa
 table.class th.who{display:block;border:0;padding:.2rem 0}
 table.class td{display:flex;justify-content:space-between;gap:1rem;border:0;padding:.15rem 0}
 table.class td.number,table.class td.number:last-child{padding:.15rem 0}
-table.class td[data-name]::before{content:attr(data-name);color:var(--soft)}
+table.class td[data-name]::before{content:attr(data-name);color:var(--soft);flex:none}
 table.points tr{display:block;border-bottom:1px solid var(--line);padding:.4rem 0}table.points thead{display:none}
 table.points th,table.points td{display:block;border:0;padding:.1rem 0}table.points td.hand{width:auto;padding-left:0}
 table.points td.number{text-align:left}

@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
+#include <set>
 
 #include "grader/batch/outputs/class_words.h"
 #include "grader/report/text.h"
 #include "grader/review/class_list_page.h"
+#include "grader/review/history_page.h"
 #include "grader/review/review_frame.h"
 #include "grader/review/submission_sections.h"
 
@@ -14,16 +17,13 @@ namespace rooflab {
 
 std::string SubmissionPage::address(
     const std::string& name, const std::vector<std::pair<std::string, std::string>>& more) const {
-  std::vector<std::pair<std::string, std::string>> fields = {{"student", team.id},
-                                                             {"part", std::to_string(view.part)}};
-  fields.insert(fields.end(), more.begin(), more.end());
-  return review_address(name, fields);
+  return review_address(name, hidden(more));
 }
 
 std::vector<std::pair<std::string, std::string>> SubmissionPage::hidden(
     const std::vector<std::pair<std::string, std::string>>& more) const {
-  std::vector<std::pair<std::string, std::string>> fields = {{"student", team.id},
-                                                             {"part", std::to_string(view.part)}};
+  AddressFields fields =
+      submission_fields(team.id, std::to_string(view.part), focus.choice, view.shown);
   fields.insert(fields.end(), more.begin(), more.end());
   return fields;
 }
@@ -41,27 +41,37 @@ std::string list_html(const std::vector<std::string>& lines) {
 std::string tabs_html(const SubmissionPage& page) {
   std::string tabs;
   for (const PartSummary& part : page.reviewed.results.parts) {
-    tabs += review_link(review_address("submission", {{"student", page.team.id},
-                                                      {"part", std::to_string(part.number)}}),
+    const AddressFields fields = submission_fields(page.team.id, std::to_string(part.number),
+                                                   page.focus.choice, page.view.shown);
+    tabs += review_link(review_address("submission", fields),
                         fmt::format("Part {}, {}", part.number, escape_html(part.title)),
                         part.number == page.view.part ? "aria-current=\"page\"" : "");
   }
   return "<nav class=\"tabs\" aria-label=\"Parts\">" + tabs + "</nav>\n";
 }
 
-/// The one before and the one behind, as the roster has them.
+/// The one before and the one behind in the list that the page was opened from. A submission that
+/// has left it, since it is done, still stands where it was.
 std::string neighbours_html(const SubmissionPage& page) {
-  const auto& teams = page.reviewed.teams;
-  const auto here = std::ranges::find(teams, page.team.id, &ReviewTeam::id) - teams.begin();
-  const auto link = [&](std::ptrdiff_t to, const char* words, const char* key) -> std::string {
-    if (to < 0 || to >= std::ssize(teams)) return {};
-    return review_link(
-        review_address("submission", {{"student", teams[static_cast<std::size_t>(to)].id},
-                                      {"part", std::to_string(page.view.part)}}),
-        words, fmt::format("data-key=\"{}\"", key));
+  const TeamChoice& choice = page.focus.choice;
+  const auto all = choose_teams(page.reviewed, {.sort = choice.sort});
+  const auto chosen = choose_teams(page.reviewed, choice);
+  const std::set<const ReviewTeam*> in_list(chosen.begin(), chosen.end());
+  const auto here = std::ranges::find(all, &page.team);
+  const auto is_listed = [&](const ReviewTeam* team) { return in_list.contains(team); };
+  const auto link = [&](const ReviewTeam* team, const char* words, const char* key) {
+    const AddressFields fields =
+        submission_fields(team->id, std::to_string(page.view.part), choice);
+    return review_link(review_address("submission", fields), words,
+                       fmt::format("data-key=\"{}\"", key));
   };
-  return "<nav class=\"neighbours\" aria-label=\"Other submissions\">" +
-         link(here - 1, "← previous", "[") + link(here + 1, "next →", "]") + "</nav>\n";
+  std::string links = review_link(review_address("", fields_of(choice)),
+                                  fmt::format("back to the list ({})", chosen.size()));
+  const auto before = std::find_if(std::make_reverse_iterator(here), all.rend(), is_listed);
+  if (before != all.rend()) links += link(*before, "← previous", "[");
+  const auto behind = here == all.end() ? here : std::find_if(here + 1, all.end(), is_listed);
+  if (behind != all.end()) links += link(*behind, "next →", "]");
+  return "<nav class=\"neighbours\" aria-label=\"Other submissions\">" + links + "</nav>\n";
 }
 
 std::string header_html(const SubmissionPage& page) {
@@ -78,7 +88,10 @@ std::string header_html(const SubmissionPage& page) {
       escape_html(page.reviewed.names(page.team)), facts, state_labels(page.reviewed, page.team));
   std::vector<std::string> problems;
   for (const std::size_t member : page.team.members) {
-    const auto& theirs = page.reviewed.results.students[member].problems;
+    const StudentOutcome& student = page.reviewed.results.students[member];
+    // The choice has a section of its own.
+    std::vector<std::string> theirs = problems_beside(student, {PartState::undecided});
+    theirs.insert(theirs.end(), student.for_people.begin(), student.for_people.end());
     for (const std::string& problem : theirs) {
       if (std::ranges::find(problems, problem) == problems.end()) problems.push_back(problem);
     }
@@ -99,8 +112,10 @@ std::string part_html(const SubmissionPage& page) {
   const PartOutcome* outcome = outcome_of(lead, page.view.part);
   if (outcome == nullptr) return {};
   const PartSummary& summary = summary_of(page.reviewed.results, page.view.part);
-  std::string html =
-      fmt::format("<p class=\"score\">{}.</p>\n", escape_html(part_sentence(summary, *outcome)));
+  const std::string words = outcome->state == PartState::undecided
+                                ? "There are no points before one of the submissions is chosen"
+                                : part_sentence(summary, *outcome);
+  std::string html = fmt::format("<p class=\"score\">{}.</p>\n", escape_html(words));
   if (const std::string checkout = checkout_words(*outcome); !checkout.empty()) {
     html += "<p class=\"note\">" + escape_html(checkout) + "</p>\n";
   }
@@ -120,7 +135,8 @@ bool has_form(const SubmissionPage& page) {
       if (page.is_unkept(request_form(request.id))) return true;
     }
   }
-  return page.is_unkept(kNewRequest) || page.is_unkept("new comment :0") ||
+  return page.is_unkept(kChoiceForm) || page.is_unkept(kNewRequest) ||
+         page.is_unkept("new comment :0") ||
          page.is_unkept(fmt::format("new comment {}:{}", page.focus.file, page.focus.line));
 }
 
@@ -137,33 +153,17 @@ std::string homeless_html(const UnkeptForm& unkept, bool page_has_it) {
          "<blockquote>" + words + "</blockquote>\n";
 }
 
-std::string log_html(const std::vector<ReviewLogEntry>& log) {
-  if (log.empty()) return "<p class=\"note\">Nothing was done yet.</p>\n";
-  std::string items;
-  for (const ReviewLogEntry& entry : log) {
-    std::string about = fmt::format("part {}, {}", entry.part, one_line(entry.subject));
-    for (const std::string& student : entry.students) about += ", " + one_line(student);
-    items += fmt::format("<li><b>{}</b> {} <span class=\"note\">{} · {}</span>",
-                         escape_html(one_line(entry.by)), escape_html(entry.what),
-                         utc_time(entry.at), escape_html(shorten(about, 200)));
-    if (!entry.before.empty()) items += "<del>" + escape_html(entry.before) + "</del>";
-    if (!entry.after.empty()) items += "<ins>" + escape_html(entry.after) + "</ins>";
-    items += "</li>\n";
-  }
-  return "<ol class=\"log\">" + items + "</ol>\n";
-}
-
 std::string submission_page(const ReviewedClass& reviewed, const ReviewTeam& team,
                             const SubmissionView& view, const SubmissionFocus& focus,
                             const UnkeptForm& unkept, const std::string& form_token) {
   const SubmissionPage page{reviewed, team, view, focus, unkept, form_token};
   return review_page(reviewed.names(team),
                      neighbours_html(page) + homeless_html(unkept, has_form(page)) +
-                         header_html(page) + tabs_html(page) + part_html(page) +
-                         points_section(page) + requests_section(page) + answers_section(page) +
-                         comments_section(page) + evidence_section(page) + files_section(page) +
-                         "<section><h2>What was done in the review</h2>" + log_html(view.log) +
-                         "</section>\n");
+                         header_html(page) + tabs_html(page) + choice_section(page) +
+                         part_html(page) + points_section(page) + requests_section(page) +
+                         answers_section(page) + comments_section(page) + evidence_section(page) +
+                         files_section(page) + "<section><h2>What was done in the review</h2>" +
+                         log_html(reviewed, view.log) + "</section>\n");
 }
 
 }  // namespace rooflab

@@ -20,9 +20,11 @@ std::string homeless_html(const UnkeptForm& unkept, bool page_has_it);
 
 /// Where on the page something is to be written.
 struct SubmissionFocus {
-  std::string file = {};     ///< with a form for a comment on it
-  std::uint32_t line = 0;    ///< of that file; 0: no line of its own
-  std::int64_t comment = 0;  ///< with a form to change it
+  std::string file = {};       ///< with a form for a comment on it
+  std::uint32_t line = 0;      ///< of that file; 0: no line of its own
+  std::int64_t comment = 0;    ///< with a form to change it
+  std::string candidate = {};  ///< of several to choose from, the one to look at
+  TeamChoice choice = {};      ///< the list that the page was opened from
 };
 
 /// One part of one submission: points, evidence, answers, files beside the starter with comments
@@ -30,8 +32,5 @@ struct SubmissionFocus {
 std::string submission_page(const ReviewedClass& reviewed, const ReviewTeam& team,
                             const SubmissionView& view, const SubmissionFocus& focus,
                             const UnkeptForm& unkept, const std::string& form_token);
-
-/// What was done, the newest first, as a list.
-std::string log_html(const std::vector<ReviewLogEntry>& log);
 
 }  // namespace rooflab

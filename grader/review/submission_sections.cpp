@@ -26,11 +26,15 @@ std::string points_form(const SubmissionPage& page, const PointsPlace& place,
   if (page.is_unkept(form)) html += alert_html(page.unkept.message);
   html += review_form("points", page.form_token,
                       page.hidden({{"item", place.item}, {"revisions", revisions}}));
+  const bool may_be_meant = page.is_unkept(form) && place.most;
   html += fmt::format(
       "<label>Points, as +2 or -1 <input name=\"points\" inputmode=\"text\" size=\"6\" required "
       "value=\"{}\"></label><label>Reason, which the student reads <textarea name=\"reason\" "
-      "rows=\"2\" required>\n{}</textarea></label><button>Keep</button>",
-      escape_html(points), escape_html(reason));
+      "rows=\"2\" required>\n{}</textarea></label>{}<button>Keep</button>",
+      escape_html(points), escape_html(reason),
+      may_be_meant ? "<label><input type=\"checkbox\" name=\"beyond\" value=\"1\"> on purpose: a "
+                     "bonus above the maximum, or less than 0</label>"
+                   : "");
   if (given != nullptr) {
     html += "<button name=\"withdraw\" value=\"1\" formnovalidate>Take back</button>";
   }
@@ -46,6 +50,11 @@ std::string points_row(const SubmissionPage& page, const PointsPlace& place) {
                        given->row.points < 0 ? "minus" : "plus", signed_points(given->row.points),
                        given->row.by.empty() ? "somebody" : escape_html(one_line(given->row.by)),
                        given->row.comment.empty() ? "" : text_html(given->row.comment));
+    if (place.is_before_regrade) {
+      hand +=
+          "<p><b class=\"hidden\">given before this regrade: check</b> Keep them once more, "
+          "change them or take them back.</p>";
+    }
   }
   return fmt::format(
       "<tr><th scope=\"row\" class=\"text\">{}</th><td class=\"number\" "

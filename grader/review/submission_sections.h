@@ -34,6 +34,8 @@ struct SubmissionPage {
   }
 };
 
+/// Where several were handed in and no time decides: all of them, with a form to choose one.
+std::string choice_section(const SubmissionPage& page);
 std::string points_section(const SubmissionPage& page);
 std::string evidence_section(const SubmissionPage& page);
 /// Requests for another look at the grade, with forms to decide about them and to write one down.
@@ -46,6 +48,8 @@ std::string comments_section(const SubmissionPage& page);
 /// The name of the form that decides about a request, and of the one for a new one.
 std::string request_form(std::int64_t id);
 inline constexpr const char* kNewRequest = "new request";
+/// The name of the form that chooses a submission.
+inline constexpr const char* kChoiceForm = "choice";
 /// "evidence-gemm", not escaped: the id of a task's evidence on the page.
 std::string evidence_id(const std::string& task);
 
@@ -54,6 +58,8 @@ std::string comment_html(const SubmissionPage& page, const ReviewComment& commen
 /// The form for a new one.
 std::string new_comment_html(const SubmissionPage& page, const std::string& file,
                              std::uint32_t line);
+/// Marks what students do not see before the deadline; nothing for what they see.
+std::string held_mark(bool is_held);
 /// A diagnostic in the grader's words.
 std::string story_html(const Diagnostic& story);
 

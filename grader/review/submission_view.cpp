@@ -30,11 +30,32 @@ std::vector<ReviewedFile> files_of(Store& store, const std::string& source,
   return files;
 }
 
-void add_evidence(SubmissionView& view, Store& store, const PartOutcome& outcome) {
-  if (outcome.grading.empty()) return;
+/// What students do not see yet, and what would have been right.
+void add_marks(SubmissionView& view, Store& store, const Course& course,
+               const ReviewedClass& reviewed, const std::string& grading) {
+  const auto part = std::ranges::find(course.parts, view.part, &PartSpec::number);
+  if (part == course.parts.end()) return;
+  const auto row = store.grading(grading);
+  const auto keys = course.keys.find(view.part);
+  for (const TaskResult& result : view.grading->tasks) {
+    const HeldOfTask held = held_of(reviewed.held, *part, result.id);
+    if (held.any()) view.held[result.id] = held;
+    const auto task = std::ranges::find(part->tasks, result.id, &TaskSpec::id);
+    if (!row || keys == course.keys.end() || task == part->tasks.end()) continue;
+    if (!draws_numbers(*task)) continue;
+    if (auto right =
+            right_answers(part->number, *task, keys->second, result, row->subject.students)) {
+      view.right[result.id] = std::move(*right);
+    }
+  }
+}
+
+void add_evidence(SubmissionView& view, Store& store, const std::string& grading) {
+  const std::string evidence = store.evidence(grading);
+  if (evidence.empty()) return;
   try {
-    view.grading = from_evidence(store.evidence(outcome.grading));
-    const std::string revealed = store.revealed(outcome.grading);
+    view.grading = from_evidence(evidence);
+    const std::string revealed = store.revealed(grading);
     if (!revealed.empty()) view.hidden = revealed_from(revealed);
   } catch (const EvidenceError& error) {
     view.unread = fmt::format(
@@ -49,7 +70,8 @@ bool is_hand_question(const SubmissionView& view, const std::string& item) {
                              [&](const FreeText& text) { return text.question.item == item; });
 }
 
-std::vector<PointsPlace> places_of(const SubmissionView& view, const PartOutcome& outcome) {
+std::vector<PointsPlace> places_of(const SubmissionView& view, const PartSummary& summary,
+                                   const StudentOutcome& student, const PartOutcome& outcome) {
   std::vector<PointsPlace> places;
   const auto add = [&](PointsPlace place) {
     const bool known = std::ranges::find(places, place.item, &PointsPlace::item) != places.end();
@@ -58,29 +80,88 @@ std::vector<PointsPlace> places_of(const SubmissionView& view, const PartOutcome
   for (const TaskLine& task : outcome.tasks) {
     add({.item = task.id,
          .words = task.title.empty() ? task.id : task.id + ": " + task.title,
-         .by_grader = format_points(task.score) + " of " + format_points(task.max_score)});
+         .by_grader = format_points(task.score) + " of " + format_points(task.max_score),
+         .score = task.score,
+         .most = task.max_score});
   }
-  add({.item = kWholeSubmission, .words = "the submission as a whole"});
+  PointsPlace whole{.item = kWholeSubmission, .words = "the submission as a whole"};
+  if (outcome.state == PartState::graded) {
+    whole.score = outcome.total();
+    whole.most = max_total(summary, outcome);
+  }
+  for (const ManualPoints& given : student.manual) {
+    if (given.part == outcome.part && given.item == kWholeSubmission) whole.score -= given.points;
+  }
+  add(std::move(whole));
   for (const GivenPoints& given : view.points) {
     if (!given.withdrawn) add({.item = given.row.item, .words = given.row.item});
+  }
+  for (PointsPlace& place : places) {
+    place.is_before_regrade = std::ranges::any_of(student.manual, [&](const ManualPoints& given) {
+      return given.part == outcome.part && given.item == place.item && given.is_before_regrade;
+    });
   }
   return places;
 }
 
+std::string points_words(Store& store, const std::string& submission, int part) {
+  const auto grade = store.grade(submission, part);
+  if (!grade) return "nothing handed in";
+  const auto points = store.points_of(grade->grading.name);
+  if (!points)
+    return grade->grading.state == GradingState::fault ? "the grader failed" : "not graded yet";
+  return fmt::format("{} of {} points", format_points(points->score + points->bonus),
+                     format_points(points->max_score));
+}
+
+/// Those that a person chooses from. @return the one that is looked at
+const TeamCandidate& look_at_candidates(SubmissionView& view, Store& store, const ReviewTeam& team,
+                                        const std::string& wanted) {
+  for (const TeamCandidate& one : team.candidates) {
+    view.candidates.push_back(
+        {.candidate = &one, .by_grader = points_words(store, one.id, view.part)});
+  }
+  auto shown = std::ranges::find(team.candidates, wanted, &TeamCandidate::id);
+  if (shown == team.candidates.end()) {
+    shown = std::ranges::find_if(team.candidates, &TeamCandidate::counts);
+  }
+  if (shown == team.candidates.end()) shown = team.candidates.begin();
+  view.shown = shown->id;
+  return *shown;
+}
+
+std::string source_in(const std::map<int, std::string>& sources, int part) {
+  const auto source = sources.find(part);
+  return source == sources.end() ? "" : source->second;
+}
+
 }  // namespace
 
+HeldOfTask SubmissionView::held_of(const std::string& task) const {
+  const auto found = held.find(task);
+  return found == held.end() ? HeldOfTask() : found->second;
+}
+
 SubmissionView look_at_submission(Store& store, const Course& course, const ReviewedClass& reviewed,
-                                  const ReviewTeam& team, int part,
+                                  const ReviewTeam& team, int part, const std::string& candidate,
                                   const std::filesystem::path& starter) {
   const ReadTransaction look = store.look();
   SubmissionView view{.part = part};
   const StudentOutcome& lead = reviewed.lead(team);
   const std::set<std::string> students = reviewed.students(team);
   ReviewStore review(store);
-  if (const auto source = team.sources.find(part); source != team.sources.end()) {
-    view.source = source->second;
-    view.files = files_of(store, view.source, starter);
+  const PartOutcome* outcome = outcome_of(lead, part);
+  std::string grading = outcome == nullptr ? "" : outcome->grading;
+  view.source = source_in(team.sources, part);
+  if (!team.candidates.empty()) {
+    const TeamCandidate& shown = look_at_candidates(view, store, team, candidate);
+    if (!shown.counts) {
+      view.source = source_in(store.handed_in(shown.id), part);
+      const auto grade = store.grade(shown.id, part);
+      grading = grade ? grade->grading.name : "";
+    }
   }
+  if (!view.source.empty()) view.files = files_of(store, view.source, starter);
   for (ReviewComment& comment : review.comments()) {
     const bool theirs = std::ranges::any_of(
         comment.students, [&](const std::string& one) { return students.contains(one); });
@@ -94,14 +175,35 @@ SubmissionView look_at_submission(Store& store, const Course& course, const Revi
   for (FreeText& text : free_texts(store, course)) {
     if (text.part == part && text.student == lead.student.key) view.texts.push_back(text);
   }
-  if (const PartOutcome* outcome = outcome_of(lead, part)) {
-    add_evidence(view, store, *outcome);
-    view.places = places_of(view, *outcome);
+  if (!grading.empty()) add_evidence(view, store, grading);
+  if (view.grading) add_marks(view, store, course, reviewed, grading);
+  if (outcome != nullptr) {
+    view.places = places_of(view, summary_of(reviewed.results, part), lead, *outcome);
   }
-  for (ReviewLogEntry& entry : review.log(lead.student.key, kMostLogged)) {
-    if (entry.part == part) view.log.push_back(std::move(entry));
+  for (ReviewLogEntry& entry : review.log({.student = lead.student.key}, kMostLogged)) {
+    if (entry.part == part || entry.part == kEveryPart) view.log.push_back(std::move(entry));
   }
   return view;
+}
+
+std::string objection_to_points(const PointsPlace& place, double points) {
+  if (!place.most) return {};
+  const double sum = place.score + points;
+  if (points > 0 && sum > *place.most) {
+    return fmt::format(
+        "{} points beside {} of {} make {}, more than there are; write at most {}, or tick that it "
+        "is on purpose and keep it once more",
+        signed_points(points), format_points(place.score), format_points(*place.most),
+        format_points(sum), signed_points(std::max(0.0, *place.most - place.score)));
+  }
+  if (points < 0 && sum < 0) {
+    return fmt::format(
+        "{} points beside {} make less than 0; write {} at least, or tick that it is on purpose "
+        "and "
+        "keep it once more",
+        signed_points(points), format_points(place.score), signed_points(-place.score));
+  }
+  return {};
 }
 
 std::string revisions_of(const std::vector<GivenPoints>& points, const ReviewedClass& reviewed,

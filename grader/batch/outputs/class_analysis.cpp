@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "grader/batch/outputs/class_words.h"
 #include "grader/spec/journal.h"
 
 namespace rooflab {
@@ -189,6 +190,7 @@ void ClassAnalyst::add(SubmissionIndex student, const GradeResult& grading,
                        const std::string& name) {
   const auto part = std::ranges::find(analysis_.parts, grading.part, &PartAnalysis::number);
   if (part == analysis_.parts.end()) return;
+  if (is_stranger(results_, results_.students.at(student))) return;
   PartNotes& notes = notes_[part->number];
   const std::string& submission = results_.students.at(student).submission;
   if (!submission.empty() && !notes.seen.insert(submission).second) return;

@@ -102,6 +102,8 @@ void add_problems(const StudentOutcome& student, const PartOutcome& outcome, Pro
   switch (outcome.state) {
     case PartState::unreadable:
       return problems.add(student.student, "could not be read: " + outcome.why, part);
+    case PartState::undecided:
+      return problems.add(student.student, outcome.why, part);
     case PartState::fault:
       return problems.add(student.student, "the grader failed: " + outcome.why, part);
     case PartState::ungraded:
@@ -129,9 +131,9 @@ void add_problems(const StudentOutcome& student, const PartOutcome& outcome, Pro
 /// What concerns the class as a whole.
 std::vector<std::string> class_problems(const ClassResults& results) {
   std::vector<std::string> problems = results.problems;
-  const std::size_t pending = count_class(results).pending;
-  if (pending > 0) {
-    problems.push_back(waiting_words(pending) +
+  const ClassCounts counts = count_class(results);
+  if (counts.pending + counts.pending_of_strangers > 0) {
+    problems.push_back(waiting_words(counts.pending, counts.pending_of_strangers) +
                        ": give points by grader review, or in free_text.csv and import them with "
                        "--manual; until then the gradebooks leave out these totals");
   }
@@ -141,10 +143,11 @@ std::vector<std::string> class_problems(const ClassResults& results) {
 std::string problems_html(const ClassResults& results) {
   Problems problems;
   for (const StudentOutcome& student : results.students) {
-    for (const std::string& problem :
-         problems_beside(student, {PartState::unreadable, PartState::fault})) {
+    for (const std::string& problem : problems_beside(
+             student, {PartState::undecided, PartState::unreadable, PartState::fault})) {
       problems.add(student.student, problem, "");
     }
+    for (const std::string& note : student.for_people) problems.add(student.student, note, "");
     for (const PartOutcome& outcome : student.parts) add_problems(student, outcome, problems);
   }
   std::string whole;

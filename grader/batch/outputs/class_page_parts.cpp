@@ -30,10 +30,14 @@ std::string summary_html(const PartStatistics& statistics, const PartSummary& pa
   add_count(words, count(PartState::graded), "graded");
   add_count(words, statistics.late, "late");
   add_count(words, count(PartState::not_submitted), "not handed in");
+  add_count(words, count(PartState::undecided), "with two submissions to choose from");
   add_count(words, count(PartState::unreadable), "unreadable");
   add_count(words, count(PartState::ungraded), "not graded yet");
   add_count(words, count(PartState::fault), "not graded because the grader failed");
   if (statistics.pending > 0) words += ". " + waiting_words(statistics.pending);
+  if (statistics.strangers > 0) {
+    words += fmt::format("; {} more of nobody on the roster, in no figure", statistics.strangers);
+  }
   if (statistics.totals.empty()) return "<p>" + words + ".</p>\n";
   const Quartiles points = quartiles_of(statistics.totals);
   words += fmt::format(". Of {} points: ", format_points(max_total(part)));
@@ -134,14 +138,14 @@ std::string tasks_html(const PartStatistics& statistics) {
 std::vector<ScatterSeries> series_of(const ClassResults& results, int part,
                                      const std::vector<TaskStatistics>& tasks) {
   std::map<std::string, ScatterSeries> by_task;
-  for (const StudentOutcome& student : results.students) {
-    const PartOutcome* outcome = outcome_of(student, part);
+  for (const StudentOutcome* student : members_of(results)) {
+    const PartOutcome* outcome = outcome_of(*student, part);
     if (outcome == nullptr || outcome->state != PartState::graded) continue;
     for (const TaskLine& task : outcome->tasks) {
       if (!task.time_us || !(*task.time_us > 0) || !(task.bytes > 0)) continue;
       ScatterSeries& series = by_task[task.id];
       series.peak = task.peak;
-      series.marks.push_back({display_name(student.student), task.flops / task.bytes,
+      series.marks.push_back({display_name(student->student), task.flops / task.bytes,
                               task.flops / (*task.time_us * 1e-6)});
     }
   }
@@ -178,6 +182,9 @@ std::string points_cell(const PartOutcome* outcome) {
     case PartState::not_submitted:
       words = outcome->manual != 0 ? format_points(outcome->manual) : "–";
       break;
+    case PartState::undecided:
+      words = kChoose;
+      break;
     case PartState::unreadable:
       words = "unreadable";
       break;
@@ -204,7 +211,7 @@ std::string student_row(const ClassResults& results, const StudentOutcome& stude
       "<tr><th scope=\"row\">{}{}</th><td>{}</td>{}<td "
       "class=\"number\"><b>{}</b></td><td>{}</td></tr>\n",
       student_link(student.student),
-      student.student.on_roster ? "" : " <small>not on the roster</small>",
+      is_stranger(results, student) ? " <small>not on the roster</small>" : "",
       escape_html(shorten(one_line(student.student.section), kLongestName)), cells,
       total ? format_points(*total) : "–",
       escape_html(shorten(one_line(student.submission), kLongestName)));

@@ -8,6 +8,8 @@ const char* name_of(PartState state) {
       return "graded";
     case PartState::not_submitted:
       return "not-submitted";
+    case PartState::undecided:
+      return "two-submissions";
     case PartState::unreadable:
       return "unreadable";
     case PartState::ungraded:

@@ -22,12 +22,15 @@ struct ManualPoints {
   double points = 0;
   std::optional<double> max_points;
   std::string comment;
-  std::string by;  ///< who gave them
+  std::string by;                  ///< who gave them
+  std::string grading = {};        ///< that counted when they were given; empty: nobody knows
+  bool is_before_regrade = false;  ///< beside a grading that is no longer the newest
 };
 
 enum class PartState : std::uint8_t {
   graded,
   not_submitted,  ///< nothing of this part was handed in: no points
+  undecided,      ///< several were handed in, and a person has to choose: no score until then
   unreadable,     ///< the submission could not be taken in: no points, and somebody should look
   ungraded,       ///< not graded yet, since the batch was interrupted: no score at all
   fault,          ///< the grader failed: no score at all, never a zero
@@ -68,7 +71,7 @@ struct PendingAnswer {
 struct PartOutcome {
   int part = 0;
   PartState state = PartState::not_submitted;
-  std::string why;   ///< for unreadable and fault
+  std::string why;   ///< for undecided, unreadable and fault
   double score = 0;  ///< of the grader: without bonus, before lateness
   double bonus = 0;
   double keeps = 1;      ///< what lateness leaves of score and bonus
@@ -104,9 +107,10 @@ struct StudentOutcome {
   Student student;
   std::string submission;  ///< its name in the folder, one line of UTF-8; empty for none
   std::optional<std::int64_t> received_at;
-  std::vector<std::string> notes;     ///< how the submission was made sense of
-  std::vector<std::string> problems;  ///< what somebody should look at: "not on the roster"
-  std::vector<PartOutcome> parts;     ///< in the order of ClassResults::parts
+  std::vector<std::string> notes;            ///< how the submission was made sense of
+  std::vector<std::string> problems;         ///< what somebody should look at: "not on the roster"
+  std::vector<std::string> for_people = {};  ///< likewise, for staff alone
+  std::vector<PartOutcome> parts;            ///< in the order of ClassResults::parts
   std::vector<ManualPoints> manual;
   std::vector<FileComment> comments = {};     ///< by part, file and line
   std::vector<RegradeRequest> requests = {};  ///< the oldest first

@@ -13,14 +13,14 @@ bool was_timed(const TaskLine& task) {
   return task.verdict == Verdict::pass && task.time_us && *task.time_us > 0;
 }
 
-/// The graded parts of the class with a number.
+/// The graded parts of the class with a number. Who is not on the roster is not of the class.
 std::vector<std::pair<const StudentOutcome*, const PartOutcome*>> graded(
     const ClassResults& results, int part) {
   std::vector<std::pair<const StudentOutcome*, const PartOutcome*>> all;
-  for (const StudentOutcome& student : results.students) {
-    const PartOutcome* outcome = outcome_of(student, part);
+  for (const StudentOutcome* student : members_of(results)) {
+    const PartOutcome* outcome = outcome_of(*student, part);
     if (outcome != nullptr && outcome->state == PartState::graded)
-      all.emplace_back(&student, outcome);
+      all.emplace_back(student, outcome);
   }
   return all;
 }
@@ -99,6 +99,10 @@ PartStatistics statistics_of(const ClassResults& results, const PartSummary& sum
   for (const StudentOutcome& student : results.students) {
     const PartOutcome* outcome = outcome_of(student, summary.number);
     if (outcome == nullptr) continue;
+    if (is_stranger(results, student)) {
+      statistics.strangers += outcome->state != PartState::not_submitted;
+      continue;
+    }
     ++statistics.states[outcome->state];
     if (!outcome->lateness.empty()) ++statistics.late;
     statistics.pending += outcome->pending.size();
@@ -121,9 +125,9 @@ PartStatistics statistics_of(const ClassResults& results, const PartSummary& sum
 
 std::vector<CodeStatistics> code_statistics(const ClassResults& results) {
   std::map<std::string, CodeStatistics> by_code;
-  for (const StudentOutcome& student : results.students) {
+  for (const StudentOutcome* student : members_of(results)) {
     std::set<std::string> of_student;
-    for (const PartOutcome& outcome : student.parts) {
+    for (const PartOutcome& outcome : student->parts) {
       if (outcome.state != PartState::graded) continue;
       for (const TaskLine& task : outcome.tasks) {
         for (const std::string& code : task.codes) {
@@ -147,21 +151,17 @@ std::vector<CodeStatistics> code_statistics(const ClassResults& results) {
 
 ClassCounts count_class(const ClassResults& results) {
   ClassCounts counts;
-  const bool has_roster =
-      std::any_of(results.students.begin(), results.students.end(),
-                  [](const StudentOutcome& student) { return student.student.on_roster; });
   const auto any = [](const StudentOutcome& student, auto holds) {
     return std::any_of(student.parts.begin(), student.parts.end(), holds);
   };
   for (const StudentOutcome& student : results.students) {
-    const bool counted = student.student.on_roster || !has_roster;
-    const bool handed_in = !student.submission.empty();
-    if (counted) {
-      ++counts.students;
-      ++(handed_in ? counts.submitted : counts.missing);
-    } else {
+    if (is_stranger(results, student)) {
       ++counts.strangers;
+      counts.pending_of_strangers += count_pending(student);
+      continue;
     }
+    ++counts.students;
+    ++(student.submission.empty() ? counts.missing : counts.submitted);
     counts.late += any(student, [](const PartOutcome& one) { return !one.lateness.empty(); });
     counts.unreadable +=
         any(student, [](const PartOutcome& one) { return one.state == PartState::unreadable; });
@@ -176,8 +176,8 @@ ClassCounts count_class(const ClassResults& results) {
 
 std::size_t count_timed_tasks(const ClassResults& results) {
   std::set<std::pair<int, std::string>> timed;
-  for (const StudentOutcome& student : results.students) {
-    for (const PartOutcome& outcome : student.parts) {
+  for (const StudentOutcome* student : members_of(results)) {
+    for (const PartOutcome& outcome : student->parts) {
       if (outcome.state != PartState::graded) continue;
       for (const TaskLine& task : outcome.tasks) {
         if (was_timed(task)) timed.emplace(outcome.part, task.id);

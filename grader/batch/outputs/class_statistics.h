@@ -38,6 +38,7 @@ struct TaskStatistics {
 
 struct PartStatistics {
   std::map<PartState, std::size_t> states;
+  std::size_t strangers = 0;  ///< who handed it in and is not on the roster: in no figure
   std::size_t late = 0;
   std::size_t pending = 0;            ///< answers that wait for a person
   std::vector<double> totals;         ///< of the graded; so far, where answers wait for a person
@@ -61,11 +62,12 @@ struct ClassCounts {
   std::size_t submitted = 0;  ///< of these, who handed in anything
   std::size_t missing = 0;
   std::size_t late = 0;        ///< students with a late part
-  std::size_t strangers = 0;   ///< submissions of nobody on the roster
+  std::size_t strangers = 0;   ///< submissions of nobody on the roster: no other figure has them
   std::size_t unreadable = 0;  ///< students with a part that could not be taken in
   std::size_t faults = 0;      ///< students with a part on which the grader failed
   std::size_t ungraded = 0;    ///< students with a part that is not graded yet
   std::size_t pending = 0;     ///< answers that wait for a person
+  std::size_t pending_of_strangers = 0;
 };
 ClassCounts count_class(const ClassResults& results);
 

@@ -111,6 +111,19 @@ TEST(CountClass, TellsTheMissingFromTheStrangers) {
   EXPECT_EQ(counts.faults, 1U);
 }
 
+TEST(PartStatistics, LeaveOutWhoIsNotOnTheRosterAndSayHowMany) {
+  ClassResults results = class_with({4, 6, 10});
+  results.students[2].student.on_roster = false;
+  results.students[2].parts[0].pending = {{"why", 4}};
+  const PartStatistics statistics = statistics_of(results, results.parts[0]);
+  EXPECT_EQ(statistics.totals.size(), 2U);
+  EXPECT_EQ(statistics.strangers, 1U);
+  EXPECT_EQ(statistics.pending, 0U);
+  EXPECT_EQ(count_class(results).pending, 0U);
+  EXPECT_EQ(count_class(results).pending_of_strangers, 1U);
+  EXPECT_EQ(waiting_words(3, 1), "3 answers wait for a person, and 1 of nobody on the roster");
+}
+
 TEST(CountClass, TakesEverybodyForTheClassWithoutARoster) {
   ClassResults results = class_with({5, 5});
   for (StudentOutcome& student : results.students) student.student.on_roster = false;

@@ -25,6 +25,20 @@ const PartOutcome* outcome_of(const StudentOutcome& student, int part) {
   return nullptr;
 }
 
+std::vector<const StudentOutcome*> members_of(const ClassResults& results) {
+  std::vector<const StudentOutcome*> members;
+  for (const StudentOutcome& student : results.students) {
+    if (!is_stranger(results, student)) members.push_back(&student);
+  }
+  return members;
+}
+
+bool is_stranger(const ClassResults& results, const StudentOutcome& student) {
+  // Students of the roster stand first.
+  const bool has_roster = !results.students.empty() && results.students.front().student.on_roster;
+  return has_roster && !student.student.on_roster;
+}
+
 double max_total(const PartSummary& summary) { return summary.max_score + summary.max_manual; }
 
 double max_score_of(const PartSummary& summary, const PartOutcome& outcome) {
@@ -64,6 +78,8 @@ Missing missing_in(const PartOutcome& outcome) {
       return Missing::grading;
     case PartState::graded:
       return outcome.pending.empty() ? Missing::nothing : Missing::points;
+    case PartState::undecided:
+      return Missing::choice;
     case PartState::not_submitted:
     case PartState::unreadable:
       return Missing::nothing;
@@ -83,8 +99,10 @@ std::string state_name(const PartOutcome& outcome) {
   return missing_in(outcome) == Missing::points ? "pending" : name_of(outcome.state);
 }
 
-std::string waiting_words(std::size_t answers) {
-  return fmt::format("{} {} for a person", answers, answers == 1 ? "answer waits" : "answers wait");
+std::string waiting_words(std::size_t answers, std::size_t of_strangers) {
+  return fmt::format(
+      "{} {} for a person{}", answers, answers == 1 ? "answer waits" : "answers wait",
+      of_strangers > 0 ? fmt::format(", and {} of nobody on the roster", of_strangers) : "");
 }
 
 std::size_t count_pending(const StudentOutcome& student) {
@@ -176,6 +194,8 @@ std::string part_sentence(const PartSummary& summary, const PartOutcome& outcome
       return kFaultAdvice;
     case PartState::ungraded:
       return kNotYetAdvice;
+    case PartState::undecided:
+      return kChoiceAdvice;
     case PartState::not_submitted:
       words = "nothing was handed in";
       break;

@@ -21,6 +21,12 @@ double max_total(const PartSummary& summary, const PartOutcome& outcome);
 /// Null when the student has none.
 const PartOutcome* outcome_of(const StudentOutcome& student, int part);
 
+/// Those of whom figures of the class are made: the students of the roster; everybody where nobody
+/// is on one.
+std::vector<const StudentOutcome*> members_of(const ClassResults& results);
+/// Whether the class has a roster that the student is not on.
+bool is_stranger(const ClassResults& results, const StudentOutcome& student);
+
 /// The student's name, or the key where there is none; one line, not escaped.
 std::string display_name(const Student& student);
 
@@ -30,6 +36,7 @@ std::string gradebook_points(double points);
 enum class Missing : std::uint8_t {
   nothing,  ///< the total is final
   points,   ///< answers wait for a person to give points
+  choice,   ///< a person has to choose between submissions
   grading,  ///< it is not graded yet
   fault,    ///< the grader failed
 };
@@ -39,8 +46,8 @@ Missing missing_in(const StudentOutcome& student);
 
 /// name_of() its state; "pending" for a graded part with answers that wait for a person.
 std::string state_name(const PartOutcome& outcome);
-/// "1 answer waits for a person", "12 answers wait for a person".
-std::string waiting_words(std::size_t answers);
+/// "1 answer waits for a person", "12 answers wait for a person, and 2 of nobody on the roster".
+std::string waiting_words(std::size_t answers, std::size_t of_strangers = 0);
 std::size_t count_pending(const StudentOutcome& student);
 
 /// A part's total; empty where there is none: an import leaves alone what the gradebook holds.
@@ -77,6 +84,14 @@ inline constexpr const char* kFaultAdvice =
     "the grader failed, which is not your fault: there is no score yet. Your instructor has to "
     "grade "
     "this part again; you need not hand in anything.";
+
+/// What staff read of a part of whose submissions one has to be chosen.
+inline constexpr const char* kChoose = "two submissions: choose";
+
+/// What the student should know then.
+inline constexpr const char* kChoiceAdvice =
+    "several submissions came in, and it is not known which is the newest: your instructor chooses "
+    "the one that counts, and there is no score before that; you need not hand in anything";
 
 /// What the student should know when a part is not graded yet.
 inline constexpr const char* kNotYetAdvice = "it is not graded yet; you need not hand in anything";

@@ -29,6 +29,8 @@ const char* words_of(const PartOutcome& outcome) {
       return "not handed in";
     case PartState::unreadable:
       return "could not be read";
+    case PartState::undecided:
+      return "two submissions came in";
     case PartState::ungraded:
     case PartState::fault:
       return "not graded yet";
@@ -144,6 +146,8 @@ const char* no_total_words(Missing missing) {
       return "";
     case Missing::points:
       return " so far: answers wait for a person to give points";
+    case Missing::choice:
+      return ": your instructor has to choose which of your submissions counts";
     case Missing::grading:
       return ": a part is not graded yet";
     case Missing::fault:
@@ -212,7 +216,8 @@ std::string FeedbackPage::overview() const {
 }
 
 std::string FeedbackPage::problems() const {
-  const std::vector<std::string> problems = problems_beside(student_, {PartState::fault});
+  const std::vector<std::string> problems =
+      problems_beside(student_, {PartState::undecided, PartState::fault});
   if (problems.empty()) return {};
   return "<section class=\"problems\"><h2>Problems with the submission</h2>" + list_html(problems) +
          "</section>\n";

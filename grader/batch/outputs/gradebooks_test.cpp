@@ -144,7 +144,7 @@ TEST_F(Outputs, RequestsHaveARowEachWithWhoDecidedAndBothScores) {
   const auto rows = lines(text("regrade_requests.csv"));
   ASSERT_EQ(rows.size(), 2U);
   EXPECT_THAT(rows[1], HasSubstr("gemm,my tile is right,student001,1970-01-01 00:00 UTC,granted,so "
-                                 "it is,Ada,1970-01-01 00:01 UTC,begun,14.5,16"));
+                                 "it is,Ada,1970-01-01 00:01 UTC,started,14.5,16"));
   EXPECT_THAT(text("feedback/student001.html"),
               AllOf(HasSubstr("gemm: <b>granted</b>"), HasSubstr("Answer: <bdi>so it is</bdi>")));
   EXPECT_THAT(text("feedback/student000.html"), Not(HasSubstr("Regrade requests")));

@@ -54,6 +54,8 @@ std::vector<std::string> row_of(const ClassResults& results, const StudentOutcom
   const auto points = [&](double value) { return scored ? gradebook_points(value) : ""; };
   const Student& who = student.student;
   const auto& previous = outcome.previous_total;
+  std::vector<std::string> problems = student.problems;
+  problems.insert(problems.end(), student.for_people.begin(), student.for_people.end());
   return {one_line(who.key),
           one_line(who.name),
           one_line(who.email),
@@ -80,7 +82,7 @@ std::vector<std::string> row_of(const ClassResults& results, const StudentOutcom
           tasks_passed(outcome),
           tasks_of(outcome),
           one_line(outcome.why),
-          joined_lines(student.problems),
+          joined_lines(problems),
           joined_lines(student.notes),
           one_line(student.submission),
           student.received_at ? utc_time(*student.received_at) : "",

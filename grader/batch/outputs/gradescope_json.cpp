@@ -59,6 +59,9 @@ const char* no_score_words(Missing missing) {
     case Missing::points:
       return "The score is not final: answers wait for a person. Instructor: give points for them "
              "with --manual, and upload the new file.\n";
+    case Missing::choice:
+      return "There is no score: several submissions came in, and it is not known which is the "
+             "newest. Instructor: choose one, and upload the new file.\n";
     case Missing::grading:
       return "There is no score: a part is not graded yet. Instructor: run the batch again, which "
              "goes on with it, and upload the new file.\n";
@@ -75,7 +78,8 @@ const char* no_score_words(Missing missing) {
 GradescopeJson::GradescopeJson(const ClassResults& results, const StudentOutcome& student,
                                std::optional<Standing> standing)
     : results_(results), student_(student), standing_(standing), missing_(missing_in(student)) {
-  for (const std::string& problem : problems_beside(student, {PartState::fault}))
+  for (const std::string& problem :
+       problems_beside(student, {PartState::undecided, PartState::fault}))
     output_ += one_line(problem) + ".\n";
   output_ += no_score_words(missing_);
 }

@@ -101,6 +101,7 @@ void JunitXml::add(const PartView& part) {
     case PartState::ungraded:
       return add_case(suite, "submission",
                       "<skipped" + attribute("message", "it is not graded yet") + "/>");
+    case PartState::undecided:
     case PartState::unreadable:
     case PartState::fault:
       return add_case(suite, "submission", child_of("error", name_of(outcome.state), outcome.why));

@@ -21,9 +21,9 @@ struct Entry {
 std::vector<Entry> ranking(const ClassResults& results) {
   const std::size_t timed = count_timed_tasks(results);
   std::vector<Entry> all;
-  for (const StudentOutcome& student : results.students) {
-    if (missing_in(student) > Missing::points) continue;  // a part is still to be graded
-    all.push_back({&student, standing_of(student, timed)});
+  for (const StudentOutcome* student : members_of(results)) {
+    if (missing_in(*student) > Missing::points) continue;  // a part is still to be graded
+    all.push_back({student, standing_of(*student, timed)});
   }
   std::stable_sort(all.begin(), all.end(), [](const Entry& a, const Entry& b) {
     return std::pair(a.standing.points, a.standing.efficiency) >

@@ -7,7 +7,7 @@ inline constexpr const char* kPageStyle = R"css(
 h1,h2,li,p,.text{overflow-wrap:anywhere}
 th.number{text-align:right}.people{width:55%;min-width:14rem}.text{min-width:8rem}.text,.people,.comment{padding-left:.6rem}.text:first-child{padding-left:0}
 .state{white-space:nowrap}.state.graded{color:var(--good)}.state.not-submitted{color:var(--todo)}
-.state.unreadable,.state.fault{color:var(--bad)}.state.pending,.state.not-graded-yet{color:var(--todo)}
+.state.unreadable,.state.fault,.state.two-submissions{color:var(--bad)}.state.pending,.state.not-graded-yet{color:var(--todo)}
 .figures tbody th{color:var(--ink);font-size:1rem;font-weight:400}
 .figures td.number,td .code{white-space:nowrap}.figures td,.figures th{padding-right:1.1rem}
 .figures td:last-child,.figures th:last-child{padding-right:0}

@@ -14,7 +14,7 @@ std::string points_or_none(const std::optional<double>& points) {
 
 /// Whether a granted request was graded again.
 const char* regrade_words(const RegradeRequest& request) {
-  if (!request.grading.empty()) return "begun";
+  if (!request.grading.empty()) return "started";
   return request.regrade ? "by the next grader batch" : "";
 }
 

@@ -98,6 +98,7 @@ ForgottenRows Store::forget_student(const std::string& student,
       "DELETE FROM gradings WHERE name NOT IN (SELECT grading FROM grades)");
   gone.points = remove("DELETE FROM manual_points WHERE student = ?1");
   remove("DELETE FROM regrade_requests WHERE student = ?1");
+  remove("DELETE FROM submission_choices WHERE student = ?1");
   remove("DELETE FROM rubric_choices WHERE student = ?1");
   remove("DELETE FROM rubric_grades WHERE student = ?1");
   gone.comments = remove("DELETE FROM review_comment_students WHERE student = ?1");

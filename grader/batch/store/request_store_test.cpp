@@ -66,7 +66,7 @@ TEST_F(RequestStoreTest, ADecisionSaysWhoAndWhenAndStandsInTheLog) {
   EXPECT_EQ(only().reason, "it races");
   EXPECT_EQ(only().decided_by, "Bob");
   EXPECT_EQ(only().decided_at, 200);
-  const auto log = ReviewStore(store_).log("ann", 10);
+  const auto log = ReviewStore(store_).log({.student = "ann"}, 10);
   ASSERT_THAT(log, SizeIs(2));
   EXPECT_EQ(log[0].before, "open");
   EXPECT_EQ(log[0].after, "declined: it races");
@@ -116,7 +116,7 @@ TEST_F(RequestStoreTest, TwoAssistantsAtOnceLoseNothing) {
   std::thread ada(decide, "Ada"), bob(decide, "Bob");
   ada.join();
   bob.join();
-  const auto log = ReviewStore(store_).log("ann", 1000);
+  const auto log = ReviewStore(store_).log({.student = "ann"}, 1000);
   ASSERT_THAT(log, SizeIs(1 + 2 * kEach));
   // Every one of them was written upon what its writer had seen.
   for (std::size_t i = 0; i + 2 < log.size(); ++i) EXPECT_EQ(log[i].before, log[i + 1].after);
@@ -129,7 +129,7 @@ TEST_F(RequestStoreTest, AFullDiskCostsNothingThatWasThere) {
     EXPECT_THROW(requests_.decide(only().id, 1, granted("yes"), bob_), DatabaseError);
   }
   EXPECT_EQ(only().state, RequestState::open);
-  EXPECT_THAT(ReviewStore(store_).log("", 10), SizeIs(1));
+  EXPECT_THAT(ReviewStore(store_).log({}, 10), SizeIs(1));
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -28,6 +29,12 @@ std::string with_points(const std::string& text, double points) {
 
 }  // namespace
 
+RubricVersions versions_of(const std::vector<RubricLine>& lines) {
+  RubricVersions versions;
+  for (const RubricLine& line : lines) versions[line.id] = line.version;
+  return versions;
+}
+
 std::string rubric_words(const std::vector<RubricLine>& lines, const RubricGrade& grade) {
   std::string words;
   const auto add = [&](const std::string& line) { words += (words.empty() ? "" : "\n") + line; };
@@ -56,6 +63,24 @@ RubricLine read_line(Statement& row) {
   line.points = row.real();
   line.version = row.integer();
   return line;
+}
+
+/// What is another way in a rubric since somebody read it; empty where nothing is.
+std::string changes_since(const RubricVersions& seen, const std::vector<RubricLine>& lines) {
+  std::vector<std::string> changes;
+  for (const RubricLine& line : lines) {
+    const auto before = seen.find(line.id);
+    if (before == seen.end()) {
+      changes.push_back("new is " + words_of(line));
+    } else if (before->second != line.version) {
+      changes.push_back("an item is now " + words_of(line));
+    }
+  }
+  const RubricVersions now = versions_of(lines);
+  const auto removed =
+      std::ranges::count_if(seen, [&](const auto& one) { return !now.contains(one.first); });
+  if (removed > 0) changes.push_back(fmt::format("removed: {}", removed));
+  return fmt::format("{}", fmt::join(changes, "; "));
 }
 
 constexpr const char* kLineColumns = "rubric_item, part, item, text, points, version";
@@ -206,15 +231,18 @@ void ReviewStore::put_grade(const std::string& student, int part, const std::str
   }
 }
 
-void ReviewStore::grade_answer(const PointsTarget& target, const RubricGrade& grade, double most,
-                               const ReviewAct& act) {
+void ReviewStore::grade_answer(const PointsTarget& target, const RubricGrade& grade,
+                               const RubricVersions& seen, double most, const ReviewAct& act) {
   Transaction transaction(database_);
   check(target);
   const std::vector<RubricLine> lines = rubric(target.part, target.item);
+  const std::string changes = changes_since(seen, lines);
+  if (!changes.empty()) {
+    throw LostUpdate("the rubric has changed since you read this page: " + changes +
+                     ". Your choice is below; look at it and keep it once more");
+  }
   for (const std::int64_t id : grade.chosen) {
-    if (std::ranges::find(lines, id, &RubricLine::id) == lines.end()) {
-      throw LostUpdate("somebody has removed a rubric item meanwhile that is chosen here");
-    }
+    if (!seen.contains(id)) throw LostUpdate("a rubric item that is chosen here is gone");
   }
   for (const auto& [student, revision] : target.revisions) {
     const std::int64_t made = put_points({.student = student,

@@ -255,12 +255,19 @@ void ReviewStore::withdraw_points(const PointsTarget& target, const ReviewAct& a
   write_points(target, 0, std::nullopt, "", true, act);
 }
 
-std::vector<ReviewLogEntry> ReviewStore::log(const std::string& student, std::size_t most) {
-  Statement row(database_,
-                "SELECT at, done_by, what, students, part, subject, before, after FROM review_log "
-                "WHERE ?1 = '' OR EXISTS (SELECT 1 FROM json_each(students) WHERE value = ?1) "
-                "ORDER BY entry DESC LIMIT ?2");
-  row.bind(student).bind(static_cast<std::int64_t>(most));
+std::vector<ReviewLogEntry> ReviewStore::log(const LogChoice& choice, std::size_t most) {
+  Statement row(
+      database_,
+      "SELECT at, done_by, what, students, part, subject, before, after FROM review_log WHERE "
+      "(?1 = '' OR EXISTS (SELECT 1 FROM json_each(students) WHERE value = ?1)) AND "
+      "(?2 = '' OR done_by = ?2) AND (?3 = '' OR what = ?3) AND (?4 = '' OR "
+      "instr(lower(students || ' ' || subject || ' ' || before || ' ' || after), lower(?4)) > 0) "
+      "ORDER BY entry DESC LIMIT ?5");
+  row.bind(choice.student)
+      .bind(choice.by)
+      .bind(choice.what)
+      .bind(choice.words)
+      .bind(static_cast<std::int64_t>(most));
   std::vector<ReviewLogEntry> entries;
   while (row.step()) {
     ReviewLogEntry entry;
@@ -275,6 +282,15 @@ std::vector<ReviewLogEntry> ReviewStore::log(const std::string& student, std::si
     entries.push_back(std::move(entry));
   }
   return entries;
+}
+
+LogChoices ReviewStore::log_choices() {
+  LogChoices choices;
+  Statement by(database_, "SELECT DISTINCT done_by FROM review_log ORDER BY done_by");
+  while (by.step()) choices.by.push_back(by.text());
+  Statement what(database_, "SELECT DISTINCT what FROM review_log ORDER BY what");
+  while (what.step()) choices.what.push_back(what.text());
+  return choices;
 }
 
 void ReviewStore::put_log(const ReviewLogEntry& entry) {

@@ -73,6 +73,13 @@ struct RubricGrade {
   std::string comment = {};  ///< words beside theirs
 };
 
+/// ReviewLogEntry::part of what concerns a submission in all of its parts.
+inline constexpr int kEveryPart = -1;
+
+/// Each item of a rubric with its version, by the item's id: what the rubric was when somebody read
+/// it.
+using RubricVersions = std::map<std::int64_t, std::int64_t>;
+
 /// One thing that was done in a review.
 struct ReviewLogEntry {
   std::int64_t at = 0;
@@ -85,10 +92,23 @@ struct ReviewLogEntry {
   std::string after = {};
 };
 
+/// Of what was done in a review, what is looked at; empty: all.
+struct LogChoice {
+  std::string student = {};  ///< key
+  std::string by = {};
+  std::string what = {};   ///< "points given"
+  std::string words = {};  ///< in a student's key, the subject, or what was written
+};
+/// What there is to choose from.
+struct LogChoices {
+  std::vector<std::string> by = {}, what = {};
+};
+
 /// The points of an answer: those of its chosen lines and its adjustment, from 0 to `most`.
 double rubric_points(const std::vector<RubricLine>& lines, const RubricGrade& grade, double most);
 /// What the student reads of them: "names the limit (+2)", a line each, then the comment.
 std::string rubric_words(const std::vector<RubricLine>& lines, const RubricGrade& grade);
+RubricVersions versions_of(const std::vector<RubricLine>& lines);
 /// "+2", "-0.5", "0".
 std::string signed_points(double points);
 
@@ -124,11 +144,14 @@ class ReviewStore {
   /// way since.
   std::optional<RubricGrade> rubric_grade(const std::string& student, int part,
                                           const std::string& item);
-  void grade_answer(const PointsTarget& target, const RubricGrade& grade, double most,
-                    const ReviewAct& act);
+  /// @param seen the rubric by which the grade was made: a newer one is LostUpdate, since its
+  /// writer has not read it
+  void grade_answer(const PointsTarget& target, const RubricGrade& grade,
+                    const RubricVersions& seen, double most, const ReviewAct& act);
 
-  /// What was done, the newest first; of one student where one is named.
-  std::vector<ReviewLogEntry> log(const std::string& student, std::size_t most);
+  /// What was done, the newest first.
+  std::vector<ReviewLogEntry> log(const LogChoice& choice, std::size_t most);
+  LogChoices log_choices();
   /// Alone of all functions that write, this is part of the transaction that is open.
   void put_log(const ReviewLogEntry& entry);
 

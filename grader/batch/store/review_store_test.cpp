@@ -104,13 +104,13 @@ TEST_F(ReviewStoreTest, KeepsWhatARemovedCommentSaidInTheLog) {
   const std::int64_t id = review_.add_comment(comment("gone soon"), kAda);
   review_.remove_comment(id, 1, kBob);
   EXPECT_THAT(review_.comments(), IsEmpty());
-  const auto log = review_.log("ben", 10);
+  const auto log = review_.log({.student = "ben"}, 10);
   ASSERT_THAT(log, SizeIs(2));
   EXPECT_EQ(log[0].what, "comment removed");
   EXPECT_EQ(log[0].by, "Bob");
   EXPECT_EQ(log[0].before, "gone soon");
   EXPECT_EQ(log[0].subject, "part1-test/a.cu:7");
-  EXPECT_THAT(review_.log("cem", 10), IsEmpty());
+  EXPECT_THAT(review_.log({.student = "cem"}, 10), IsEmpty());
   EXPECT_NE(lost([&] { review_.change_comment(id, 2, "late", kAda); }), "");
 }
 
@@ -167,9 +167,12 @@ TEST_F(ReviewStoreTest, AChangedRubricItemCountsForAllWhoHaveIt) {
   review_.add_rubric_line({.part = 1, .item = "why", .text = "names it", .points = 2}, kAda);
   review_.add_rubric_line({.part = 1, .item = "why", .text = "no unit", .points = -1}, kAda);
   const auto lines = rubric();
-  review_.grade_answer(target("why", {"ann"}), {.chosen = {lines[0].id}}, 4, kAda);
-  review_.grade_answer(target("why", {"ben"}), {.chosen = {lines[0].id, lines[1].id}}, 4, kAda);
-  review_.grade_answer(target("why", {"cem"}), {.chosen = {lines[1].id}}, 4, kAda);
+  review_.grade_answer(target("why", {"ann"}), {.chosen = {lines[0].id}}, versions_of(lines), 4,
+                       kAda);
+  review_.grade_answer(target("why", {"ben"}), {.chosen = {lines[0].id, lines[1].id}},
+                       versions_of(lines), 4, kAda);
+  review_.grade_answer(target("why", {"cem"}), {.chosen = {lines[1].id}}, versions_of(lines), 4,
+                       kAda);
   RubricLine changed = lines[0];
   changed.points = 3;
   changed.text = "names the bandwidth";
@@ -184,7 +187,8 @@ TEST_F(ReviewStoreTest, AChangedRubricItemCountsForAllWhoHaveIt) {
 
 TEST_F(ReviewStoreTest, LeavesPointsAloneThatWereGivenInAnotherWaySince) {
   review_.add_rubric_line({.part = 1, .item = "why", .text = "names it", .points = 2}, kAda);
-  review_.grade_answer(target("why", {"ann"}), {.chosen = {rubric()[0].id}}, 4, kAda);
+  review_.grade_answer(target("why", {"ann"}), {.chosen = {rubric()[0].id}}, versions_of(rubric()),
+                       4, kAda);
   store_.put_manual({.student = "ann", .part = 1, .item = "why", .points = 4, .by = "Cem"}, 300);
   RubricLine changed = rubric()[0];
   changed.points = 1;
@@ -197,11 +201,32 @@ TEST_F(ReviewStoreTest, RefusesARubricItemThatSomebodyHasRemoved) {
   review_.add_rubric_line({.part = 1, .item = "why", .text = "names it", .points = 2}, kAda);
   const RubricLine line = rubric()[0];
   review_.remove_rubric_line(line.id, 1, kBob);
-  EXPECT_NE(
-      lost([&] { review_.grade_answer(target("why", {"ann"}), {.chosen = {line.id}}, 4, kAda); }),
-      "");
+  EXPECT_THAT(lost([&] {
+                review_.grade_answer(target("why", {"ann"}), {.chosen = {line.id}},
+                                     versions_of({line}), 4, kAda);
+              }),
+              HasSubstr("removed: 1"));
   EXPECT_NE(lost([&] { review_.change_rubric_line(line, kAda); }), "");
   EXPECT_THAT(counting(), IsEmpty());
+}
+
+TEST_F(ReviewStoreTest, GradesNoAnswerByARubricThatIsAnotherSinceItWasRead) {
+  review_.add_rubric_line({.part = 1, .item = "why", .text = "names it", .points = 2}, kAda);
+  const auto read = rubric();
+  RubricLine changed = read[0];
+  changed.points = 3;
+  review_.change_rubric_line(changed, kBob);
+  review_.add_rubric_line({.part = 1, .item = "why", .text = "no unit", .points = -1}, kBob);
+  const auto grade = [&](const std::vector<RubricLine>& seen) {
+    review_.grade_answer(target("why", {"ann"}), {.chosen = {read[0].id}}, versions_of(seen), 4,
+                         kAda);
+  };
+  EXPECT_EQ(lost([&] { grade(read); }),
+            "the rubric has changed since you read this page: an item is now names it (+3); new is "
+            "no unit (-1). Your choice is below; look at it and keep it once more");
+  EXPECT_THAT(counting(), IsEmpty());
+  grade(rubric());
+  EXPECT_THAT(counting(), ElementsAre("ann why +3: names it (+3)"));
 }
 
 TEST_F(ReviewStoreTest, LosesNothingOfTwoWhoWriteAtOnce) {
@@ -223,7 +248,7 @@ TEST_F(ReviewStoreTest, LosesNothingOfTwoWhoWriteAtOnce) {
   write(kBob);
   ada.join();
   // Every one of them was written upon what its writer had seen.
-  const auto log = review_.log("ann", 1000);
+  const auto log = review_.log({.student = "ann"}, 1000);
   ASSERT_THAT(log, SizeIs(2 * kEach));
   for (std::size_t i = 0; i + 1 < log.size(); ++i) EXPECT_EQ(log[i].before, log[i + 1].after);
 }
@@ -248,7 +273,7 @@ TEST_F(ReviewStoreTest, AWriterWhoIsKilledHasWrittenAllOfItOrNothing) {
     Store store(file());
     ReviewStore review(store);
     const auto comments = review.comments();
-    EXPECT_EQ(comments.size(), review.log("", 1000).size());
+    EXPECT_EQ(comments.size(), review.log({}, 1000).size());
     for (const ReviewComment& one : comments) EXPECT_THAT(one.students, SizeIs(2));
     if (comments.size() == before) ++lost_with_them;
   }
@@ -264,7 +289,7 @@ TEST_F(ReviewStoreTest, AFullDiskCostsNothingThatWasThere) {
     EXPECT_THROW(review_.change_comment(id, 1, "new", kBob), DatabaseError);
   }
   EXPECT_EQ(review_.comments().at(0).text, "there");
-  EXPECT_THAT(review_.log("", 10), SizeIs(1));
+  EXPECT_THAT(review_.log({}, 10), SizeIs(1));
   review_.change_comment(id, 1, "new", kBob);
   EXPECT_EQ(review_.comments().at(0).text, "new");
 }

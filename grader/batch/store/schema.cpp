@@ -302,6 +302,20 @@ CREATE TABLE regrade_requests (       -- somebody asks for another look at a gra
 -- again; NULL where nothing was graded, or an older grader wrote the row.
 ALTER TABLE manual_points ADD COLUMN grading TEXT;
 )sql",
+    R"sql(
+-- Of several submissions of a student a person chooses where no time says which is the newest. Before
+-- that none of these candidates counts.
+ALTER TABLE submissions ADD COLUMN candidate INTEGER NOT NULL DEFAULT 0;
+
+CREATE TABLE submission_choices (
+  student TEXT PRIMARY KEY REFERENCES students(key),
+  submission TEXT NOT NULL,           -- the one that counts
+  among TEXT NOT NULL,                -- all that were chosen from: a JSON array
+  chosen_by TEXT NOT NULL,
+  chosen_at INTEGER NOT NULL,         -- seconds since 1970
+  version INTEGER NOT NULL            -- 1 and up, by one with every change
+) WITHOUT ROWID;
+)sql",
 };
 
 int schema_of(Database& database) {

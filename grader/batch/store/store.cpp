@@ -125,11 +125,11 @@ void Store::forget_presence() { database_.execute("UPDATE submissions SET presen
 void Store::put_submission(const SubmissionRow& row) {
   Statement(database_,
             "INSERT INTO submissions (id, student, called, received, marked_late, counts, present, "
-            "problem, notes, doubts, platform, return_name) "
-            "VALUES (?1, ?2, ?3, ?4, ?5, ?6, 1, ?7, ?8, ?9, ?10, ?11) "
+            "problem, notes, doubts, platform, return_name, candidate) "
+            "VALUES (?1, ?2, ?3, ?4, ?5, ?6, 1, ?7, ?8, ?9, ?10, ?11, ?12) "
             "ON CONFLICT (id) DO UPDATE SET student = ?2, called = ?3, received = ?4, "
             "marked_late = ?5, counts = ?6, present = 1, problem = ?7, notes = ?8, doubts = ?9, "
-            "platform = ?10, return_name = ?11")
+            "platform = ?10, return_name = ?11, candidate = ?12")
       .bind(row.id)
       .bind(row.student)
       .bind(row.called)
@@ -141,6 +141,7 @@ void Store::put_submission(const SubmissionRow& row) {
       .bind(nlohmann::json(row.doubts).dump())
       .bind(name_of(row.platform))
       .bind(row.return_name)
+      .bind(row.candidate)
       .run();
 }
 
@@ -177,7 +178,7 @@ std::vector<SubmissionRow> Store::submissions() {
   Statement row(
       database_,
       "SELECT id, student, called, received, marked_late, counts, problem, notes, doubts, "
-      "platform, return_name "
+      "platform, return_name, candidate "
       "FROM submissions WHERE present ORDER BY student, counts DESC, id");
   std::vector<SubmissionRow> rows;
   while (row.step()) {
@@ -193,6 +194,7 @@ std::vector<SubmissionRow> Store::submissions() {
     one.doubts = nlohmann::json::parse(row.text()).get<std::vector<std::string>>();
     one.platform = platform_of(row.text());
     one.return_name = row.text();
+    one.candidate = row.truth();
     rows.push_back(std::move(one));
   }
   return rows;

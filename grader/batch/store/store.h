@@ -22,6 +22,9 @@ struct SubmissionRow {
   std::optional<std::int64_t> received = {};
   bool marked_late = false;
   bool counts = true;
+  /// One of several of which a person chooses, since no time says which is the newest. Before
+  /// somebody has chosen none of them counts.
+  bool candidate = false;
   std::string problem = {};
   std::vector<std::string> notes = {};
   std::vector<std::string> doubts = {};
@@ -202,6 +205,7 @@ class Store {
  private:
   friend class ReviewStore;
   friend class RequestStore;
+  friend class ChoiceStore;
   Database database_;
 };
 

@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <regex>
 #include <sstream>
 
 #include "grader/author/starter.h"
 #include "grader/spec/files.h"
+#include "grader/spec/pattern.h"
 #include "grader/spec/toml_reader.h"
 #include "grader/spec/work_log.h"
 
@@ -106,10 +106,10 @@ class Collector {
   }
 
   void add_kernels(const std::string& code, std::size_t owner) {
-    static const std::regex kernel(
+    static const Pattern kernel(
         R"(__global__\s+(?:__launch_bounds__\([^)]*\)\s*)?void\s+(?:__launch_bounds__\([^)]*\)\s*)?(\w+)\s*[(<])");
-    for (std::sregex_iterator match(code.begin(), code.end(), kernel), end; match != end; ++match) {
-      secrets_.kernels.try_emplace(words_of((*match)[1].str()).front().text, owner);
+    for (const Pattern::Match& match : kernel.all(code)) {
+      secrets_.kernels.try_emplace(words_of(match.groups[1]).front().text, owner);
     }
   }
 

@@ -4,12 +4,12 @@
 
 #include <map>
 #include <optional>
-#include <regex>
 #include <set>
 #include <sstream>
 
 #include "grader/author/kit_files.h"
 #include "grader/sandbox/sandbox.h"
+#include "grader/spec/pattern.h"
 
 namespace rooflab {
 namespace {
@@ -25,23 +25,19 @@ SandboxOutcome run(const std::vector<std::string>& command) {
 
 /// The names in the dynamic section: "(NEEDED)  Shared library: [libfmt.so.9]".
 std::set<std::string> needed_by(const std::filesystem::path& file) {
-  static const std::regex line(R"(\(NEEDED\)[^\[]*\[([^\]]+)\])");
+  static const Pattern line(R"(\(NEEDED\)[^\[]*\[([^\]]+)\])");
   const std::string text = run_tool({"readelf", "--dynamic", "--wide", file.string()});
   std::set<std::string> names;
-  for (std::sregex_iterator match(text.begin(), text.end(), line), end; match != end; ++match) {
-    names.insert((*match)[1]);
-  }
+  for (const Pattern::Match& match : line.all(text)) names.insert(match.groups[1]);
   return names;
 }
 
 /// Where the loader finds libraries: "libfmt.so.9 => /lib/x86_64-linux-gnu/libfmt.so.9 (0x7f…)".
 std::map<std::string, std::filesystem::path> loaded_by(const std::filesystem::path& file) {
-  static const std::regex line(R"((\S+) => (/\S+) \()");
+  static const Pattern line(R"((\S+) => (/\S+) \()");
   const std::string text = run_tool({"ldd", file.string()});
   std::map<std::string, std::filesystem::path> places;
-  for (std::sregex_iterator match(text.begin(), text.end(), line), end; match != end; ++match) {
-    places[(*match)[1]] = (*match)[2].str();
-  }
+  for (const Pattern::Match& match : line.all(text)) places[match.groups[1]] = match.groups[2];
   return places;
 }
 

@@ -3,20 +3,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <regex>
 #include <set>
 #include <sstream>
 
 #include "grader/spec/files.h"
 #include "grader/spec/handed_out.h"
+#include "grader/spec/pattern.h"
 #include "grader/spec/work_log.h"
 
 namespace rooflab {
 namespace {
 
-const std::regex kBegin(R"((\s*)(//|#)\s*BEGIN SOLUTION\s*)");
-const std::regex kEnd(R"(\s*(//|#)\s*END SOLUTION\s*)");
-const std::regex kReplacement(R"(\s*(//|#)\s*STARTER:( (.*))?)");
+const Pattern kBegin(R"((\s*)(//|#)\s*BEGIN SOLUTION\s*)");
+const Pattern kEnd(R"(\s*(//|#)\s*END SOLUTION\s*)");
+const Pattern kReplacement(R"(\s*(//|#)\s*STARTER:( (.*))?)");
 
 /// Walks a master's lines; a region keeps only its STARTER lines, which stand at its head.
 class Stripper {
@@ -25,21 +25,21 @@ class Stripper {
 
   void line(const std::string& text) {
     ++number_;
-    std::smatch match;
-    if (std::regex_match(text, match, kBegin)) {
+    if (const auto begin = kBegin.whole(text)) {
       if (begin_ != 0)
         fail("a second BEGIN SOLUTION", fmt::format("end the region of line {} first", begin_));
       begin_ = number_;
       blocks_.push_back({number_, ""});
       at_head_ = true;
-      indent_ = match[1];
-    } else if (std::regex_match(text, kEnd)) {
+      indent_ = begin->groups[1];
+    } else if (kEnd.fits(text)) {
       if (begin_ == 0) fail("END SOLUTION without a BEGIN", "add BEGIN SOLUTION above it");
       begin_ = 0;
-    } else if (std::regex_match(text, match, kReplacement)) {
+    } else if (const auto replacement = kReplacement.whole(text)) {
       if (begin_ == 0 || !at_head_)
         fail("STARTER: stands in no region's head", "put it right after BEGIN SOLUTION");
-      keep(match[3].length() == 0 ? "" : indent_ + match[3].str());
+      const std::string& line = replacement->groups[3];
+      keep(line.empty() ? "" : indent_ + line);
     } else {
       at_head_ = false;
       if (begin_ == 0) {

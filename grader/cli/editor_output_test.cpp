@@ -3,11 +3,11 @@
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
-#include <regex>
 #include <sstream>
 
 #include "grader/cli/cli_fixture.h"
 #include "grader/spec/files.h"
+#include "grader/spec/pattern.h"
 
 namespace rooflab {
 namespace {
@@ -38,11 +38,11 @@ class EditorOutputTest : public CliTest {
 TEST_F(EditorOutputTest, PrintsDiagnosesAsLinesAndTheReportOnStandardError) {
   const Ran ran = grade({"--problems"});
   EXPECT_EQ(ran.code, 1) << ran.error;
-  const std::regex line(R"(my work/part0-first-kernel/vector_add\.cu:1:\d+: error: .* \[RL0101\])");
+  const Pattern line(R"(my work/part0-first-kernel/vector_add\.cu:1:\d+: error: .* \[RL0101\])");
   std::istringstream lines(ran.out);
   std::string first;
   ASSERT_TRUE(std::getline(lines, first)) << ran.error;
-  EXPECT_TRUE(std::regex_match(first, line)) << first;
+  EXPECT_TRUE(line.fits(first)) << first;
   EXPECT_THAT(ran.error, HasSubstr("Part 0"));
 }
 

@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <regex>
 #include <sstream>
 
 #include "grader/report/text.h"
 #include "grader/spec/files.h"
 #include "grader/spec/handed_out.h"
+#include "grader/spec/pattern.h"
 #include "grader/spec/work_log.h"
 
 namespace rooflab {
@@ -31,22 +31,22 @@ bool is_bonus_question(const TaskSpec& task, const std::string& id) {
 /// The first stub of a source file that is not commented out, or the first open answer that is no
 /// bonus.
 std::optional<OpenPlace> first_todo(const TaskSpec& task, const std::string& text) {
-  static const std::regex stub(R"re(\btodo\(\s*"([^"]{0,200})")re");
+  static const Pattern stub(R"re(\btodo\(\s*"([^"]{0,200})")re");
   // Whose answers they are is nothing to work out.
-  static const std::regex open_answer(R"re(^\s*(?!student\b)([A-Za-z0-9_]+)\s*=\s*""\s*(#.*)?$)re");
-  constexpr std::size_t kLongestLine = 1000;  // std::regex recurses for each character
+  static const Pattern open_answer(R"re(^\s*(?!student\b)([A-Za-z0-9_]+)\s*=\s*""\s*(#.*)?$)re");
+  constexpr std::size_t kLongestLine = 1000;  // a search takes stack for each character
   std::istringstream lines(text);
   std::uint32_t number = 0;
   for (std::string line; std::getline(lines, line);) {
     ++number;
     line.resize(std::min(line.size(), kLongestLine));
-    std::smatch found;
+    const auto found = (is_text(task) ? open_answer : stub).first(line);
+    if (!found) continue;
+    const std::string& what = found->groups[1];
     if (is_text(task)) {
-      const bool is_open = std::regex_search(line, found, open_answer);
-      if (is_open && !is_bonus_question(task, found[1].str())) return OpenPlace{number, ""};
-    } else if (std::regex_search(line, found, stub) &&
-               line.find("//") > static_cast<std::size_t>(found.position(0))) {
-      return OpenPlace{number, one_line(found[1].str())};
+      if (!is_bonus_question(task, what)) return OpenPlace{number, ""};
+    } else if (line.find("//") > found->begin) {
+      return OpenPlace{number, one_line(what)};
     }
   }
   return std::nullopt;

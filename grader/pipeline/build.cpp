@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <regex>
 #include <set>
 #include <span>
 
@@ -13,6 +12,7 @@
 #include "grader/sandbox/sandbox.h"
 #include "grader/spec/files.h"
 #include "grader/spec/fnv1a.h"
+#include "grader/spec/pattern.h"
 #include "simgpu/machine_code/assembler.h"
 
 namespace rooflab {
@@ -141,12 +141,10 @@ bool has_forbidden(const std::filesystem::path& library, const TaskSpec& task) {
 /// to have in submitted files, and nowhere else. Empty when there is none.
 std::string withheld_symbols(const std::string& toolkit, const TaskSpec& task) {
   if (task.forbidden.empty()) return {};
-  const std::vector<std::regex> forbidden(task.forbidden.begin(), task.forbidden.end());
+  const std::vector<Pattern> forbidden(task.forbidden.begin(), task.forbidden.end());
   std::set<std::string> lines;
   for (const std::string& symbol : archive_symbols_in(toolkit)) {
-    const bool matches = std::ranges::any_of(
-        forbidden, [&](const std::regex& pattern) { return has_match(symbol, pattern); });
-    if (matches) lines.insert(symbol + ' ' + withheld_name(symbol) + '\n');
+    if (has_match(symbol, forbidden)) lines.insert(symbol + ' ' + withheld_name(symbol) + '\n');
   }
   return fmt::format("{}", fmt::join(lines, ""));
 }

@@ -6,12 +6,12 @@
 #include <array>
 #include <initializer_list>
 #include <map>
-#include <regex>
 #include <string_view>
 #include <utility>
 
 #include "grader/pipeline/counts.h"
 #include "grader/pipeline/timing.h"
+#include "grader/spec/pattern.h"
 
 namespace rooflab {
 namespace {
@@ -219,21 +219,20 @@ TensorBytes tensor_bytes(const Problem& problem) {
 }
 
 bool is_forbidden(const std::string& function, const std::vector<std::string>& patterns) {
-  return std::ranges::any_of(patterns, [&](const std::string& pattern) {
-    return std::regex_search(function, std::regex(pattern));
-  });
+  return std::ranges::any_of(
+      patterns, [&](const std::string& pattern) { return Pattern(pattern).occurs_in(function); });
 }
 
 std::string forbidden_call(const simgpu::Activity& activity,
                            const std::vector<std::string>& patterns) {
   for (const std::string& pattern : patterns) {
-    const std::regex forbidden(pattern);
+    const Pattern forbidden(pattern);
     for (const auto& [function, count] : activity.api_calls) {
-      if (count > 0 && std::regex_search(function, forbidden)) return function;
+      if (count > 0 && forbidden.occurs_in(function)) return function;
     }
     for (const simgpu::MemoryRecord& record : activity.memory) {
       const std::string function = function_of(record);
-      if (std::regex_search(function, forbidden)) return function + by_what(record);
+      if (forbidden.occurs_in(function)) return function + by_what(record);
     }
   }
   return {};

@@ -10,11 +10,11 @@
 #include <iterator>
 #include <map>
 #include <optional>
-#include <regex>
 #include <set>
 #include <string_view>
 
 #include "grader/spec/files.h"
+#include "grader/spec/pattern.h"
 
 namespace rooflab {
 namespace {
@@ -246,21 +246,20 @@ DynamicSymbols dynamic_symbols_in(std::string_view bytes) {
 
 std::string withheld_name(const std::string& symbol) { return symbol + std::string(kWithheld); }
 
-bool has_match(std::string_view symbol, const std::regex& pattern) {
+bool has_match(std::string_view symbol, const std::vector<Pattern>& patterns) {
   symbol = symbol.substr(0, kLongestSearched);
-  return std::regex_search(symbol.begin(), symbol.end(), pattern);
+  return std::ranges::any_of(patterns,
+                             [&](const Pattern& pattern) { return pattern.occurs_in(symbol); });
 }
 
 std::vector<std::string> all_forbidden(const DynamicSymbols& symbols,
                                        const std::vector<std::string>& patterns) {
-  const std::vector<std::regex> forbidden(patterns.begin(), patterns.end());
+  const std::vector<Pattern> forbidden(patterns.begin(), patterns.end());
   std::vector<std::string> found;
   std::set<std::string_view> seen;
   for (const auto* table : {&symbols.withheld, &symbols.undefined, &symbols.defined}) {
     for (const std::string& symbol : *table) {
-      const bool matches = std::ranges::any_of(
-          forbidden, [&](const std::regex& pattern) { return has_match(symbol, pattern); });
-      if (matches && seen.insert(symbol).second) found.push_back(symbol);
+      if (has_match(symbol, forbidden) && seen.insert(symbol).second) found.push_back(symbol);
       if (found.size() == kMostForbidden) return found;
     }
   }

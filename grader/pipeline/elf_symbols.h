@@ -1,11 +1,12 @@
 #pragma once
 
 #include <filesystem>
-#include <regex>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "grader/spec/pattern.h"
 
 namespace rooflab {
 
@@ -38,9 +39,9 @@ DynamicSymbols read_dynamic_symbols(const std::filesystem::path& library);
 /// The same of the library's bytes.
 DynamicSymbols dynamic_symbols_in(std::string_view bytes);
 
-/// Whether the pattern finds a match in the beginning of a symbol. Symbols are a student's, and
-/// std::regex takes stack for each character.
-bool has_match(std::string_view symbol, const std::regex& pattern);
+/// Whether one of the patterns occurs in the beginning of a symbol, which may be a student's and
+/// of any length.
+bool has_match(std::string_view symbol, const std::vector<Pattern>& patterns);
 
 /// The symbols that one of the regular expressions (ECMAScript) finds a match in, each once, the
 /// first hundred. Defined symbols count, too: what the linker took from the toolkit is defined.

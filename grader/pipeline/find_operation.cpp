@@ -7,7 +7,6 @@
 #include <functional>
 #include <map>
 #include <optional>
-#include <regex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,6 +22,7 @@
 #include "grader/pipeline/grade_task.h"
 #include "grader/pipeline/run_case.h"
 #include "grader/reactions/parameter_domain.h"
+#include "grader/spec/pattern.h"
 
 namespace rooflab {
 
@@ -110,11 +110,11 @@ struct RightResults {
 /// Lines of a file that the compiler complains of.
 std::vector<std::uint32_t> lines_with_errors(const std::string& messages, const std::string& file) {
   std::vector<std::uint32_t> lines;
-  const std::regex place(R"(([\w.-]+)[(:](\d+)[):])");
-  for (std::sregex_iterator match(messages.begin(), messages.end(), place), end; match != end;
-       ++match) {
-    if ((*match)[1] != file || (*match)[2].length() > 6) continue;
-    lines.push_back(static_cast<std::uint32_t>(std::stoul((*match)[2])));
+  const Pattern place(R"(([\w.-]+)[(:](\d+)[):])");
+  for (const Pattern::Match& match : place.all(messages)) {
+    const std::string& line = match.groups[2];
+    if (match.groups[1] != file || line.size() > 6) continue;
+    lines.push_back(static_cast<std::uint32_t>(std::stoul(line)));
   }
   return lines;
 }

@@ -5,10 +5,10 @@
 #include <filesystem>
 #include <map>
 #include <optional>
-#include <regex>
 #include <set>
 #include <string_view>
 
+#include "grader/spec/pattern.h"
 #include "simgpu/names/demangle.h"
 
 namespace rooflab {
@@ -99,7 +99,7 @@ bool is_initializer(const std::string& function) {
 /// One file's references, and which of its functions are the student's.
 class Callers {
  public:
-  Callers(const TracedFile& file, const std::vector<std::regex>& forbidden)
+  Callers(const TracedFile& file, const std::vector<Pattern>& forbidden)
       : file_(file), places_(places_of(file.places)) {
     for (const Reference& reference : file.references) {
       if (wraps_.contains(reference.function) ||
@@ -154,11 +154,9 @@ class Callers {
   }
 
   bool has_forbidden_name(const std::string& function,
-                          const std::vector<std::regex>& forbidden) const {
+                          const std::vector<Pattern>& forbidden) const {
     if (!places_.contains(function)) return false;  // not defined here
-    const std::string name = base_name(function);
-    return std::ranges::any_of(forbidden,
-                               [&](const std::regex& pattern) { return has_match(name, pattern); });
+    return has_match(base_name(function), forbidden);
   }
 
   const TracedFile& file_;
@@ -264,7 +262,7 @@ std::string without_line_directives(const std::string& text) {
 std::vector<ForbiddenCall> forbidden_calls_of(const DynamicSymbols& symbols, const TaskSpec& task,
                                               const std::vector<TracedFile>& files) {
   const std::vector<std::string> patterns = forbidden_symbols(task);
-  const std::vector<std::regex> forbidden(patterns.begin(), patterns.end());
+  const std::vector<Pattern> forbidden(patterns.begin(), patterns.end());
   const bool complete = std::ranges::all_of(files, &TracedFile::complete);
   std::vector<Callers> callers;
   callers.reserve(files.size());

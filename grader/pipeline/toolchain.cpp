@@ -8,12 +8,12 @@
 #include <cstdlib>
 #include <memory>
 #include <optional>
-#include <regex>
 #include <sstream>
 #include <utility>
 #include <vector>
 
 #include "grader/sandbox/sandbox.h"
+#include "grader/spec/pattern.h"
 
 namespace rooflab {
 namespace {
@@ -74,9 +74,9 @@ std::string version_of(const std::string& program, const std::string& remedy) {
 }  // namespace
 
 std::string Toolchain::release() const {
-  static const std::regex pattern("release ([0-9]+\\.[0-9]+)");
-  std::smatch match;
-  return std::regex_search(version, match, pattern) ? match[1].str() : "unknown";
+  static const Pattern pattern("release ([0-9]+\\.[0-9]+)");
+  const auto match = pattern.first(version);
+  return match ? match->groups[1] : "unknown";
 }
 
 std::vector<std::string> Toolchain::command(std::vector<std::string> words) const {

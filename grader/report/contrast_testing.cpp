@@ -4,8 +4,9 @@
 
 #include <cmath>
 #include <map>
-#include <regex>
 #include <set>
+
+#include "grader/spec/pattern.h"
 
 namespace rooflab {
 namespace {
@@ -32,36 +33,35 @@ double contrast(const std::string& one, const std::string& other) {
   return (std::max(a, b) + 0.05) / (std::min(a, b) + 0.05);
 }
 
-template <typename Take>
-void each_match(const std::string& text, const std::regex& form, const Take& take) {
-  for (std::sregex_iterator at(text.begin(), text.end(), form), end; at != end; ++at) take(*at);
-}
-
 void read_palette(const std::string& block, Palette& palette) {
-  static const std::regex kColour(R"(--([a-z]+):\s*(#[0-9a-f]{3}(?:[0-9a-f]{3})?))");
-  each_match(block, kColour, [&](const std::smatch& found) { palette[found[1]] = found[2]; });
+  static const Pattern kColour(R"(--([a-z]+):\s*(#[0-9a-f]{3}(?:[0-9a-f]{3})?))");
+  for (const auto& found : kColour.all(block)) palette[found.groups[1]] = found.groups[2];
 }
 
 std::set<std::string> used(const std::string& css, const char* form) {
   std::set<std::string> names;
-  each_match(css, std::regex(form), [&](const std::smatch& found) { names.insert(found[1]); });
+  for (const auto& found : Pattern(form).all(css)) names.insert(found.groups[1]);
   return names;
 }
 
 }  // namespace
 
 std::vector<std::string> contrast_faults(const std::string& css) {
-  static const std::regex kRoot(R"((prefers-color-scheme:dark\)\{)?:root\{([^}]*)\})");
+  static const Pattern kRoot(R"((prefers-color-scheme:dark\)\{)?:root\{([^}]*)\})");
   Palette light, dark;
-  each_match(css, kRoot, [&](const std::smatch& found) {
-    read_palette(found[2], found[1].matched ? dark : light);
-  });
+  std::string rest;
+  std::size_t behind = 0;
+  for (const auto& found : kRoot.all(css)) {
+    read_palette(found.groups[2], found.groups[1].empty() ? light : dark);
+    rest += css.substr(behind, found.begin - behind);
+    behind = found.end;
+  }
+  rest += css.substr(behind);
   std::vector<std::string> faults;
-  const std::string rest = std::regex_replace(css, kRoot, "");
-  each_match(rest, std::regex(R"(#[0-9a-f]{3,8}\b|\brgba?\(|\bhsla?\()"),
-             [&](const std::smatch& found) {
-               faults.push_back(fmt::format("{} stands outside of :root", found.str()));
-             });
+  static const Pattern kColours(R"(#[0-9a-f]{3,8}\b|\brgba?\(|\bhsla?\()");
+  for (const auto& found : kColours.all(rest)) {
+    faults.push_back(fmt::format("{} stands outside of :root", found.groups[0]));
+  }
   for (const std::string& text : used(rest, R"([{;]color:var\(--([a-z]+)\))")) {
     for (const std::string& ground : used(rest, R"(background:var\(--(paper|panel|new|gone)\))")) {
       for (const auto& [name, palette] : {std::pair("light", &light), std::pair("dark", &dark)}) {

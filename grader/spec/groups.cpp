@@ -5,7 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <regex>
+
+#include "grader/spec/pattern.h"
 
 namespace rooflab {
 namespace {
@@ -81,7 +82,6 @@ void complete_groups(TaskSpec& task) {
 }
 
 void read_groups(TableReader& reader, TaskSpec& task) {
-  static const std::regex identifier("[a-z][a-z0-9_]*");
   reader.each("group", [&](const toml::table& table) {
     TableReader own(table, reader.file(), "[[task.group]]");
     GroupSpec group;
@@ -91,7 +91,7 @@ void read_groups(TableReader& reader, TaskSpec& task) {
     group.points = own.number("points");
     group.question = own.text_or("question", "");
     own.finish();
-    if (!std::regex_match(group.name, identifier)) {
+    if (!is_identifier(group.name)) {
       throw own.error("name", fmt::format("`name` \"{}\" is no identifier", group.name),
                       "use lower-case letters, digits and _");
     }

@@ -6,12 +6,12 @@
 #include <cmath>
 #include <limits>
 #include <map>
-#include <regex>
 #include <set>
 
 #include "grader/spec/answers.h"
 #include "grader/spec/group_hints.h"
 #include "grader/spec/groups.h"
+#include "grader/spec/pattern.h"
 #include "grader/spec/read_draws.h"
 #include "grader/spec/tested.h"
 #include "grader/spec/toml_reader.h"
@@ -29,11 +29,9 @@ const std::map<std::string, QuestionKind> kQuestionKinds = {{"number", QuestionK
                                                             {"choice", QuestionKind::choice},
                                                             {"text", QuestionKind::text}};
 
-/// Names become symbols, command-line words and file names, so they are kept plain.
 void require_identifier(const TableReader& reader, const std::string& key,
                         const std::string& name) {
-  static const std::regex identifier("[a-z][a-z0-9_]*");
-  if (!std::regex_match(name, identifier)) {
+  if (!is_identifier(name)) {
     throw reader.error(key, fmt::format("`{}` \"{}\" is no identifier", key, name),
                        "use lower-case letters, digits and _");
   }
@@ -261,8 +259,8 @@ void check_work_log(const TableReader& reader, const TaskSpec& task) {
 void check_task(const TableReader& reader, const TaskSpec& task) {
   for (const std::string& pattern : task.forbidden) {
     try {
-      static_cast<void>(std::regex(pattern));
-    } catch (const std::regex_error&) {
+      static_cast<void>(Pattern(pattern));
+    } catch (const std::invalid_argument&) {
       throw reader.error("forbidden", fmt::format("\"{}\" is no regular expression", pattern),
                          "correct it (ECMAScript syntax)");
     }

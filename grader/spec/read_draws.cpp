@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <regex>
 #include <set>
 #include <string>
 
+#include "grader/spec/pattern.h"
 #include "grader/spec/toml_reader.h"
 
 namespace rooflab {
@@ -55,12 +55,9 @@ const Draw* shared_draw(const std::vector<QuestionSpec>& earlier, const std::str
 
 /// Each "{name}" of a text.
 std::set<std::string> places_in(const std::string& text) {
-  static const std::regex place(R"(\{([a-z][a-z0-9_]*)\})");
+  static const Pattern place(R"(\{([a-z][a-z0-9_]*)\})");
   std::set<std::string> names;
-  for (auto it = std::sregex_iterator(text.begin(), text.end(), place);
-       it != std::sregex_iterator(); ++it) {
-    names.insert((*it)[1].str());
-  }
+  for (const Pattern::Match& match : place.all(text)) names.insert(match.groups[1]);
   return names;
 }
 
@@ -87,7 +84,6 @@ void check_prompt(const TableReader& reader, const QuestionSpec& question) {
 
 void read_draws(const toml::table& table, const std::filesystem::path& file,
                 const std::vector<QuestionSpec>& earlier, QuestionSpec& question) {
-  static const std::regex identifier("[a-z][a-z0-9_]*");
   const TableReader reader(table, file, fmt::format("draws of \"{}\"", question.id));
   if (question.kind != QuestionKind::number) {
     throw reader.error("", fmt::format("\"{}\" asks for no number, and draws some", question.id),
@@ -95,7 +91,7 @@ void read_draws(const toml::table& table, const std::filesystem::path& file,
   }
   for (const auto& [key, node] : table) {
     Draw draw{.name = std::string(key.str()), .question = question.id, .page = 0, .values = {}};
-    if (!std::regex_match(draw.name, identifier)) {
+    if (!is_identifier(draw.name)) {
       throw reader.error(draw.name, fmt::format("\"{}\" is no identifier", draw.name),
                          "use lower-case letters, digits and _");
     }

@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <map>
-#include <regex>
 #include <system_error>
 
 #include "grader/author/starter.h"
 #include "grader/spec/files.h"
 #include "grader/spec/part.h"
+#include "grader/spec/pattern.h"
 
 namespace rooflab {
 namespace {
@@ -77,20 +77,17 @@ std::vector<PartTable> tables_of_parts(const NewPart& part) {
 
 /// The text with a row for the part below the last one of the table; as it was when it has none.
 std::string with_row(std::string text, const PartTable& table) {
-  const std::regex row(table.row);
-  std::size_t end = std::string::npos;
-  for (auto found = std::sregex_iterator(text.begin(), text.end(), row);
-       found != std::sregex_iterator(); ++found) {
-    end = static_cast<std::size_t>(found->position() + found->length());
-  }
-  return end == std::string::npos ? text : text.insert(end, table.added);
+  const std::vector<Pattern::Match> rows = Pattern(table.row).all(text);
+  return rows.empty() ? text : text.insert(rows.back().end, table.added);
 }
 
 /// labs/course.toml with the part in its list, if it has one: parts = [0, 1].
 std::string listed_in_course(const std::string& text, const NewPart& part) {
-  static const std::regex list(R"((^|\n)(parts *= *\[[^\]]*?)[\s,]*\])");
-  return std::regex_replace(text, list, fmt::format("$1$2, {}]", part.number),
-                            std::regex_constants::format_first_only);
+  static const Pattern list(R"((^|\n)parts *= *\[[^\]]*?([\s,]*\]))");
+  const auto found = list.first(text);
+  if (!found) return text;
+  const std::size_t behind = found->end - found->groups[2].size();
+  return text.substr(0, behind) + fmt::format(", {}]", part.number) + text.substr(found->end);
 }
 
 /// What is new to a checkout, undone again unless it is kept.
@@ -199,15 +196,15 @@ void write_template(const NewPart& part, const fs::path& root, const fs::path& s
 }  // namespace
 
 NewPart new_part(const std::string& folder, const std::string& title) {
-  static const std::regex form("part(0|[1-9][0-9]{0,2})(-[a-z0-9]+)+");
-  std::smatch match;
-  if (folder.size() > kLongestFolder || !std::regex_match(folder, match, form)) {
+  static const Pattern form("part(0|[1-9][0-9]{0,2})(-[a-z0-9]+)+");
+  const auto match = folder.size() > kLongestFolder ? std::nullopt : form.whole(folder);
+  if (!match) {
     throw NewPartError(fmt::format(
         "'{}' is no name of a part; one is part<number>-<words>, in small letters, as in "
         "part6-sorting",
         folder));
   }
-  NewPart part{folder, std::stoi(match[1]), title.empty() ? title_of(folder) : title};
+  NewPart part{folder, std::stoi(match->groups[1]), title.empty() ? title_of(folder) : title};
   check_title(part.title);
   return part;
 }

@@ -1,7 +1,7 @@
-#include <regex>
 #include <set>
 
 #include "grader/batch/outputs/outputs_testing.h"
+#include "grader/spec/pattern.h"
 
 namespace rooflab {
 namespace {
@@ -94,12 +94,11 @@ TEST_F(Outputs, TheClassPageLinksEverybodysFeedback) {
   make_hostile(sample);
   write(sample);
   const std::string page = text("class.html");
-  static const std::regex kLink("href=\"([^#\"][^\"]*)\"");
+  static const Pattern kLink("href=\"([^#\"][^\"]*)\"");
   std::set<std::string> linked;
-  for (auto at = std::sregex_iterator(page.begin(), page.end(), kLink);
-       at != std::sregex_iterator(); ++at) {
-    linked.insert((*at)[1]);
-    EXPECT_TRUE(fs::is_regular_file(folder() / "out" / (*at)[1].str())) << (*at)[1];
+  for (const Pattern::Match& link : kLink.all(page)) {
+    const std::string& file = *linked.insert(link.groups[1]).first;
+    EXPECT_TRUE(fs::is_regular_file(folder() / "out" / file)) << file;
   }
   EXPECT_EQ(linked.erase("analysis.html"), 1U);
   EXPECT_EQ(linked.size(), 40U);

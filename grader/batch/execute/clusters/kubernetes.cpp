@@ -9,13 +9,13 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <random>
-#include <regex>
 #include <set>
 #include <thread>
 #include <utility>
 
 #include "grader/batch/execute/clusters/task_list.h"
 #include "grader/spec/files.h"
+#include "grader/spec/pattern.h"
 
 namespace rooflab {
 namespace {
@@ -202,8 +202,8 @@ void require_mountable(const KubernetesOptions& options) {
 }
 
 void require_label(const std::string& what, const std::string& value) {
-  static const std::regex label("[a-z0-9]([-a-z0-9.]{0,61}[a-z0-9])?");
-  if (!std::regex_match(value, label)) {
+  static const Pattern label("[a-z0-9]([-a-z0-9.]{0,61}[a-z0-9])?");
+  if (!label.fits(value)) {
     throw ExecutorError(
         fmt::format("--executor-argument=--{}={} is no name that Kubernetes takes; "
                     "use small letters, digits and hyphens",

@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <fstream>
 #include <random>
-#include <regex>
 #include <utility>
 
 #include "grader/batch/execute/clusters/task_list.h"
 #include "grader/spec/files.h"
+#include "grader/spec/pattern.h"
 
 namespace rooflab {
 namespace {
@@ -60,12 +60,12 @@ SlurmArray SlurmArray::create(const fs::path& slurm_folder, const fs::path& grad
 }
 
 std::vector<SlurmArray> SlurmArray::find_all(const fs::path& slurm_folder) {
-  static const std::regex ours("rooflab-[0-9a-f]{16}");
+  static const Pattern ours("rooflab-[0-9a-f]{16}");
   std::vector<SlurmArray> arrays;
   std::error_code error;
   for (fs::directory_iterator entry(slurm_folder, error), end; !error && entry != end;
        entry.increment(error)) {
-    if (!std::regex_match(entry->path().filename().string(), ours)) continue;
+    if (!ours.fits(entry->path().filename().string())) continue;
     std::vector<Job> jobs;
     try {
       jobs = read_task_list(entry->path() / "jobs.json");

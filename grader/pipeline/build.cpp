@@ -8,6 +8,7 @@
 #include <set>
 #include <span>
 
+#include "grader/contract/cuda_libraries.h"
 #include "grader/pipeline/build_cache.h"
 #include "grader/pipeline/elf_symbols.h"
 #include "grader/sandbox/sandbox.h"
@@ -109,8 +110,7 @@ std::string limit_message(const SandboxOutcome& outcome, double time_limit_s) {
 /// The toolkit's library, else the simulated one beside our runtime, else a bare name for the
 /// linker. NVIDIA's wheels have libraries with their version alone.
 std::string library_argument(const BuildOptions& options, const std::string& name) {
-  for (const char* ending : {".so", ".so.13"}) {
-    const std::string file = "lib" + name + ending;
+  for (const std::string& file : {"lib" + name + ".so", cuda_library(name)}) {
     const auto real = options.toolchain.root / "lib64" / file;
     if (std::filesystem::exists(real)) return real.string();
     const auto simulated = options.installation.build / "lib" / "simgpu" / file;

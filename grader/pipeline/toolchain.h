@@ -26,7 +26,8 @@ struct Toolchain {
   std::vector<std::string> command(std::vector<std::string> words) const;
 };
 
-/// Looks for nvcc in ROOFLAB_NVCC, PATH, CUDA_HOME, /usr/local/cuda and the checkout's .cuda/.
+/// Looks for nvcc of the build's CUDA (cuda_major()) in ROOFLAB_NVCC, PATH, CUDA_HOME,
+/// /usr/local/cuda and the checkout's .cuda/.
 /// @throws InstallationError when there is none, or none that runs, or no host compiler.
 Toolchain find_toolchain(const Installation& installation);
 

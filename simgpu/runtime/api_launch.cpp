@@ -72,7 +72,9 @@ int submit(const void* function, dim3 grid, dim3 block, void** arguments,
 /// The name of an attribute that a launch cannot have here, or nullptr. Hints are taken as given,
 /// and so is what asks for no more than any launch has.
 const char* refused_attribute(const cudaLaunchAttribute& attribute) {
-  switch (attribute.id) {
+  // cudaLaunchAttributePreferredSharedMemoryCarveout, which headers of CUDA 12.4 do not have.
+  constexpr int kPreferredCarveout = 14;
+  switch (int{attribute.id}) {
     case cudaLaunchAttributeIgnore:
     case cudaLaunchAttributeAccessPolicyWindow:
     case cudaLaunchAttributeClusterSchedulingPolicyPreference:
@@ -81,7 +83,7 @@ const char* refused_attribute(const cudaLaunchAttribute& attribute) {
     case cudaLaunchAttributeSynchronizationPolicy:
     case cudaLaunchAttributeMemSyncDomainMap:
     case cudaLaunchAttributeMemSyncDomain:
-    case cudaLaunchAttributePreferredSharedMemoryCarveout:
+    case kPreferredCarveout:
     case cudaLaunchAttributeCooperative:
       return nullptr;
     case cudaLaunchAttributeClusterDimension: {

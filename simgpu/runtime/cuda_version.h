@@ -54,7 +54,7 @@ static_assert(sizeof(cudaResourceDesc) ==
 
 #if CUDART_VERSION < 12080
 
-// Types of functions that came with CUDA 12.8.
+// Types of functions that came with CUDA 12.8: programs of 12.9 load the runtime of 12.4.
 using cudaLibrary_t = struct CUlib_st*;
 struct cudaMemcpyAttributes;
 enum cudaJitOption {

@@ -14,9 +14,10 @@ namespace fs = std::filesystem;
 void add_nvrtc(const fs::path& lib64, GuestSetup& setup) {
   const std::string file = cuda_library("nvrtc");
   if (lib64.empty() || !fs::exists(lib64 / file)) {
-    throw DeviceError(fmt::format("this task needs NVRTC, and there is no {} in {}; install the "
-                                  "CUDA {} toolkit, or run scripts/setup",
-                                  file, lib64.string(), cuda_major()));
+    throw DeviceError(
+        fmt::format("this task needs NVRTC, and there is no {} in {}; install the "
+                    "CUDA {} toolkit, or run scripts/setup",
+                    file, lib64.string(), cuda_major()));
   }
   const fs::path root = fs::canonical(lib64).parent_path();
   add_library_folder(lib64, setup);
@@ -42,9 +43,11 @@ std::string remedy_for(const std::string& library) {
         major, oldest_minor());
   }
   if (library == "nvrtc") {
-    return fmt::format("install NVRTC of CUDA {0} (the package cuda-nvrtc-{0}-{1})", major, oldest_minor());
+    return fmt::format("install NVRTC of CUDA {0} (the package cuda-nvrtc-{0}-{1})", major,
+                       oldest_minor());
   }
-  return fmt::format("install CUPTI of CUDA {0} (the package cuda-cupti-{0}-{1})", major, oldest_minor());
+  return fmt::format("install CUPTI of CUDA {0} (the package cuda-cupti-{0}-{1})", major,
+                     oldest_minor());
 }
 
 }  // namespace

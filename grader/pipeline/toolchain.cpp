@@ -90,9 +90,9 @@ Toolchain locate(const Installation& installation) {
     }
     Toolchain toolchain = toolchain_of(chosen, "ROOFLAB_NVCC");
     if (is_of_this_build(toolchain)) return toolchain;
-    throw InstallationError(needs_cuda(fmt::format("ROOFLAB_NVCC names {}, of CUDA {}", chosen,
-                                                   toolchain.release())) +
-                            "correct or unset it");
+    throw InstallationError(
+        needs_cuda(fmt::format("ROOFLAB_NVCC names {}, of CUDA {}", chosen, toolchain.release())) +
+        "correct or unset it");
   }
   std::string others;
   for (const auto& [file, origin] : candidates(installation)) {

@@ -2,8 +2,9 @@
 
 #include <cuda_runtime.h>
 
-// Loading compiled code while a program runs, which CUDA's runtime has since 12.8 (cudaLibraryLoadData). The simulated
-// GPU has it in programs of 12.4 to 12.7 too, whose headers do not declare it; a real GPU needs the newer toolkit.
+// Loading compiled code while a program runs, which CUDA's runtime has since 12.8
+// (cudaLibraryLoadData). The simulated GPU has it in programs of 12.4 to 12.7 too, whose headers do
+// not declare it; a real GPU needs the newer toolkit.
 #if CUDART_VERSION < 12080
 
 using cudaLibrary_t = struct CUlib_st*;

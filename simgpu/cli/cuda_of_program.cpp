@@ -40,10 +40,12 @@ std::string why_no_cuda_call(const std::string& program, const std::filesystem::
   const std::set<std::string> simulated = simulated_versions(libraries);
   if (runtime.empty() || simulated.contains(runtime)) {
     return fmt::format(
-        "{} made no CUDA call here; a CUDA program must be built with nvcc -cudart shared", program);
+        "{} made no CUDA call here; a CUDA program must be built with nvcc -cudart shared",
+        program);
   }
   return fmt::format(
-      "{} is built with CUDA {}, and simgpu runs programs of CUDA {}; compile it with nvcc of one of "
+      "{} is built with CUDA {}, and simgpu runs programs of CUDA {}; compile it with nvcc of one "
+      "of "
       "these and -cudart shared",
       program, runtime, fmt::join(simulated, " and "));
 }

@@ -249,8 +249,7 @@ int run(const Options& options) {
   if (!checkers) keep_what_is_no_check(activity.findings);
   say_text(simgpu::cli::tell_all(activity.findings));
   if (!activity.guest_connected) {
-    say("simgpu: {}\n",
-        simgpu::cli::why_no_cuda_call(options.command.front(), places.libraries));
+    say("simgpu: {}\n", simgpu::cli::why_no_cuda_call(options.command.front(), places.libraries));
   }
 
   if (options.explain) explain(activity, gpu.sm_count);

@@ -129,8 +129,8 @@ RecordBytes kernel_record(CUpti_ActivityKind kind, const ActivityEntry& entry, c
 }
 
 RecordBytes copy_record(const ActivityEntry& entry) {
-  auto record = work_record<CopyRecord>(CUPTI_ACTIVITY_KIND_MEMCPY, entry,
-                                                   CUPTI_CHANNEL_TYPE_ASYNC_MEMCPY);
+  auto record =
+      work_record<CopyRecord>(CUPTI_ACTIVITY_KIND_MEMCPY, entry, CUPTI_CHANNEL_TYPE_ASYNC_MEMCPY);
   record.bytes = entry.bytes;
   record.copyCount = 1;
   record.flags =
@@ -154,8 +154,8 @@ RecordBytes copy_record(const ActivityEntry& entry) {
 }
 
 RecordBytes fill_record(const ActivityEntry& entry) {
-  auto record = work_record<FillRecord>(CUPTI_ACTIVITY_KIND_MEMSET, entry,
-                                                   CUPTI_CHANNEL_TYPE_COMPUTE);
+  auto record =
+      work_record<FillRecord>(CUPTI_ACTIVITY_KIND_MEMSET, entry, CUPTI_CHANNEL_TYPE_COMPUTE);
   record.bytes = entry.bytes;
   record.flags =
       entry.asynchronous != 0 ? CUPTI_ACTIVITY_FLAG_MEMSET_ASYNC : CUPTI_ACTIVITY_FLAG_NONE;

@@ -13,8 +13,8 @@
 /// What the device tells, in the form that CUPTI gives it (cupti_activity.h).
 namespace simgpu::cupti {
 
-// Records only grow: these are the forms of CUPTI 12.4, which all later headers still have, and what
-// 12.5 to 13.0 have appended to them (docs/design/cuda-versions.md).
+// Records only grow: these are the forms of CUPTI 12.4, which all later headers still have, and
+// what 12.5 to 13.0 have appended to them (docs/design/cuda-versions.md).
 struct KernelRecord : CUpti_ActivityKernel9 {
   std::uint8_t isDeviceLaunched;
   std::uint8_t padding3[7];

@@ -38,6 +38,8 @@ class LaunchCaller {
     if (const auto taken = std::exchange(taken_caller(), std::nullopt)) scope_.emplace(*taken);
   }
 
+  bool has_configuration() const { return scope_.has_value(); }
+
  private:
   std::optional<CallerScope> scope_;
 };
@@ -192,9 +194,13 @@ cudaError_t cudaGetKernel(cudaKernel_t* handle, const void* function) {
 cudaError_t cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void** arguments,
                              size_t dynamic_shared_bytes, cudaStream_t stream) {
   const simgpu::runtime::LaunchCaller caller;
-  return api([&] {
-    return simgpu::runtime::submit(function, grid, block, arguments, dynamic_shared_bytes, stream);
+  // What nvcc of CUDA 12 makes of <<<>>> takes its configuration and then makes this very call.
+  const bool by_syntax = caller.has_configuration();
+  const cudaError_t error = api([&] {
+    return simgpu::runtime::submit(function, grid, block, arguments, dynamic_shared_bytes, stream,
+                                   {.by_syntax = by_syntax});
   });
+  return by_syntax ? simgpu::runtime::hide_from_caller(error) : error;
 }
 
 cudaError_t cudaLaunchKernel_ptsz(const void* function, dim3 grid, dim3 block, void** arguments,

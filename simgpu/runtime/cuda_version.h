@@ -4,6 +4,7 @@
 
 #include <cstddef>
 
+#include "simgpu/runtime/cuda_12_8.h"
 #include "simgpu/runtime/library_version.h"
 
 /// The runtime of every major version of CUDA is made of this folder's objects, whichever toolkit's
@@ -51,29 +52,3 @@ static_assert(sizeof(cudaResourceDesc) ==
 #define cudaStreamGetCaptureInfo_ptsz simgpu_cudaStreamGetCaptureInfo_ptsz
 #define cudaStreamUpdateCaptureDependencies simgpu_cudaStreamUpdateCaptureDependencies
 #define cudaStreamUpdateCaptureDependencies_ptsz simgpu_cudaStreamUpdateCaptureDependencies_ptsz
-
-#if CUDART_VERSION < 12080
-
-// Types of functions that came with CUDA 12.8: programs of 12.9 load the runtime of 12.4.
-using cudaLibrary_t = struct CUlib_st*;
-struct cudaMemcpyAttributes;
-enum cudaJitOption {
-  cudaJitMaxRegisters = 0,
-  cudaJitThreadsPerBlock = 1,
-  cudaJitWallTime = 2,
-  cudaJitInfoLogBuffer = 3,
-  cudaJitInfoLogBufferSizeBytes = 4,
-  cudaJitErrorLogBuffer = 5,
-  cudaJitErrorLogBufferSizeBytes = 6,
-  cudaJitOptimizationLevel = 7,
-  cudaJitFallbackStrategy = 10,
-  cudaJitGenerateDebugInfo = 11,
-  cudaJitLogVerbose = 12,
-  cudaJitGenerateLineInfo = 13,
-  cudaJitCacheMode = 14,
-  cudaJitMinCtaPerSm = 31,
-  cudaJitMaxThreadsPerBlock = 32,
-};
-enum cudaLibraryOption { cudaLibraryBinaryIsPreserved = 1 };
-
-#endif

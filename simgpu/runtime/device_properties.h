@@ -138,7 +138,7 @@ using DevicePropertiesOfHeaders = DeviceProperties13;
 #define SIMGPU_IN_12 SIMGPU_NO_MEMBER
 #define SIMGPU_IN_13 SIMGPU_SAME_PLACE
 #endif
-#define SIMGPU_SAME_PLACE(type, name, count)                                            \
+#define SIMGPU_SAME_PLACE(type, name, count)                                                   \
   static_assert(offsetof(DevicePropertiesOfHeaders, name) == offsetof(cudaDeviceProp, name) && \
                 sizeof(DevicePropertiesOfHeaders::name) == sizeof(cudaDeviceProp::name));
 SIMGPU_DEVICE_PROPERTIES(SIMGPU_SAME_PLACE, SIMGPU_IN_12, SIMGPU_IN_13)

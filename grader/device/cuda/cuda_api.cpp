@@ -26,8 +26,8 @@ template <typename Pointer>
 void find(void* library, const char* name, Pointer& pointer) {
   void* symbol = dlsym(library, name);
   if (symbol == nullptr) {
-    throw DeviceError(std::string("the CUDA library has no ") + name +
-                      ": it is not the one of " + cuda_name() + "; install that, or " + kUseSimulated);
+    throw DeviceError(std::string("the CUDA library has no ") + name + ": it is not the one of " +
+                      cuda_name() + "; install that, or " + kUseSimulated);
   }
   pointer = reinterpret_cast<Pointer>(symbol);
 }
@@ -199,7 +199,8 @@ void CudaApi::throw_driver_too_old() const {
   package.replace(package.find('.'), 1, "-");
   throw DeviceError("the NVIDIA driver is too old: it supports CUDA " + version_text(driver) +
                     ", and the toolkit is " + toolkit + "; install driver " +
-                    std::to_string(oldest_driver()) + " or later, or " + package + " where the GPU allows it, or " + kUseSimulated);
+                    std::to_string(oldest_driver()) + " or later, or " + package +
+                    " where the GPU allows it, or " + kUseSimulated);
 }
 
 std::filesystem::path CudaApi::driver_file() const {

@@ -18,7 +18,8 @@ std::string file_name() { return "libcupti.so." + std::to_string(kCudaMajor); }
   throw std::runtime_error(
       "the profiler needs " + file_name() + " of CUDA " + std::to_string(kCudaMajor) + ": " + why +
       ". On a GPU it is part of the CUDA toolkit (extras/CUPTI/lib64) and of the Python package "
-      "nvidia-cuda-cupti (nvidia-cuda-cupti-cu12 for CUDA 12): put its folder into LD_LIBRARY_PATH. Without a GPU start the program "
+      "nvidia-cuda-cupti (nvidia-cuda-cupti-cu12 for CUDA 12): put its folder into "
+      "LD_LIBRARY_PATH. Without a GPU start the program "
       "with `simgpu run`.");
 }
 

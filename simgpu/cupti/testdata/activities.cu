@@ -69,7 +69,7 @@ void print(const CUpti_Activity* record) {
       return;
     }
     case CUPTI_ACTIVITY_KIND_MEMORY2: {
-      const auto* memory = reinterpret_cast<const CUpti_ActivityMemory4*>(record);
+      const auto* memory = reinterpret_cast<const CUpti_ActivityMemory3*>(record);
       std::printf("memory %d %llu %u\n", static_cast<int>(memory->memoryOperationType),
                   static_cast<unsigned long long>(memory->bytes), memory->correlationId);
       return;

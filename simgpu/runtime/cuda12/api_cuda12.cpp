@@ -154,10 +154,9 @@ cudaError_t cudaMemPrefetchAsync_ptsz(const void* pointer, size_t bytes, int dev
 cudaError_t cudaMemcpyBatchAsync(void** destinations, void** sources, size_t* sizes, size_t count,
                                  cudaMemcpyAttributes* attributes, size_t* attribute_indices,
                                  size_t attribute_count, size_t* failed, cudaStream_t stream) {
-  return note_failed(
-      simgpu_cudaMemcpyBatchAsync(destinations, sources, sizes, count, attributes,
-                                  attribute_indices, attribute_count, stream),
-      failed);
+  return note_failed(simgpu_cudaMemcpyBatchAsync(destinations, sources, sizes, count, attributes,
+                                                 attribute_indices, attribute_count, stream),
+                     failed);
 }
 
 cudaError_t cudaMemcpyBatchAsync_ptsz(void** destinations, void** sources, size_t* sizes,

@@ -1,6 +1,6 @@
 // A program of CUDA 12.4 as its machine code is, on a machine that has no CUDA 12: declarations are
-// written out in the forms of 12.4's headers, where those differ from CUDA 13's, and structures are bytes.
-// Prints one line for each thing that it learns.
+// written out in the forms of 12.4's headers, where those differ from CUDA 13's, and structures are
+// bytes. Prints one line for each thing that it learns.
 #include <array>
 #include <cstdint>
 #include <cstdio>

@@ -43,6 +43,15 @@ if(NOT ROOFLAB_CUPTI_INCLUDE)
                       "Run scripts/setup: it installs CUPTI's headers into .cuda-cupti/.")
 endif()
 
+# For calls of the host compiler. One that is its own, as where Debian has CUDA, may not come before the standard library's.
+set(ROOFLAB_CUDA_INCLUDE_FLAGS ${ROOFLAB_CUDA_ROOT}/include ${ROOFLAB_CUPTI_INCLUDE})
+list(REMOVE_ITEM ROOFLAB_CUDA_INCLUDE_FLAGS ${CMAKE_CXX_IMPLICIT_INCLUDE_DIRECTORIES})
+list(TRANSFORM ROOFLAB_CUDA_INCLUDE_FLAGS PREPEND -isystem)
+
+# NVRTC, where the toolkit has it.
+find_file(ROOFLAB_NVRTC libnvrtc.so.${ROOFLAB_CUDA_MAJOR} NO_DEFAULT_PATH
+  HINTS ${ROOFLAB_CUDA_ROOT}/lib64 ${ROOFLAB_CUDA_ROOT}/lib ${ROOFLAB_CUDA_ROOT}/lib/${CMAKE_LIBRARY_ARCHITECTURE})
+
 # Architectures that code of the course gets machine code for. A GPU of another one would compile it from PTX, which a
 # driver older than the toolkit refuses.
 set(ROOFLAB_GPU_ARCHITECTURES 75 80 86 89 90 CACHE STRING "Real GPUs that graded code can run on, by compute capability")

@@ -130,7 +130,7 @@ function(rooflab_guest_object source object)
       set(signs -fsigned-char)  # as rooflab_compile_options()
     endif()
     set(command ${CMAKE_CXX_COMPILER} -fPIC -Wall -Wextra -Werror ${signs} ${paths}
-        -isystem ${ROOFLAB_CUDA_ROOT}/include -isystem ${ROOFLAB_CUPTI_INCLUDE}
+        ${ROOFLAB_CUDA_INCLUDE_FLAGS}
         "-idirafter$<JOIN:${json},$<SEMICOLON>-idirafter>")
   endif()
   add_custom_command(OUTPUT ${object} COMMAND ${command} ${flags} ${mend} DEPENDS ${source}

@@ -19,7 +19,8 @@ void add_nvrtc(const fs::path& lib64, GuestSetup& setup) {
                     "CUDA {} toolkit, or run scripts/setup",
                     file, lib64.string(), cuda_major()));
   }
-  const fs::path root = fs::canonical(lib64).parent_path();
+  fs::path root = fs::canonical(lib64).parent_path();
+  if (!fs::exists(root / "include")) root = root.parent_path();  // Debian's lib/<architecture>
   add_library_folder(lib64, setup);
   setup.read_only.push_back(root / "include");
   setup.environment["CUDA_HOME"] = root.string();

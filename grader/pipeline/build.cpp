@@ -111,7 +111,7 @@ std::string limit_message(const SandboxOutcome& outcome, double time_limit_s) {
 /// linker. NVIDIA's wheels have libraries with their version alone.
 std::string library_argument(const BuildOptions& options, const std::string& name) {
   for (const std::string& file : {"lib" + name + ".so", cuda_library(name)}) {
-    const auto real = options.toolchain.root / "lib64" / file;
+    const auto real = options.toolchain.libraries() / file;
     if (std::filesystem::exists(real)) return real.string();
     const auto simulated = options.installation.build / "lib" / "simgpu" / file;
     if (std::filesystem::exists(simulated)) return simulated.string();

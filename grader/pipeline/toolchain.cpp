@@ -119,6 +119,15 @@ std::string Toolchain::release() const {
   return std::regex_search(version, match, pattern) ? match[1].str() : kUnknownRelease;
 }
 
+std::filesystem::path Toolchain::libraries() const {
+#if defined(__aarch64__)
+  const std::filesystem::path of_debian = root / "lib/aarch64-linux-gnu";
+#else
+  const std::filesystem::path of_debian = root / "lib/x86_64-linux-gnu";
+#endif
+  return std::filesystem::exists(of_debian / cuda_library("cudart")) ? of_debian : root / "lib64";
+}
+
 std::vector<std::string> Toolchain::command(std::vector<std::string> words) const {
 #if defined(__aarch64__)
   const std::vector<std::string> signs = {"-Xcompiler", "-fsigned-char", "-Xcudafe",

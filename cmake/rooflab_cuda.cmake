@@ -35,7 +35,7 @@ if(ROOFLAB_ARM64)
 endif()
 
 # CUPTI's headers, which some toolkits keep apart and others leave out.
-find_path(ROOFLAB_CUPTI_INCLUDE cupti_activity.h NO_DEFAULT_PATH
+find_path(ROOFLAB_CUPTI_INCLUDE cupti_activity.h NO_DEFAULT_PATH NO_CACHE
   HINTS ${ROOFLAB_CUDA_ROOT}/include ${ROOFLAB_CUDA_ROOT}/extras/CUPTI/include
         ${PROJECT_SOURCE_DIR}/.cuda-cupti/include)
 if(NOT ROOFLAB_CUPTI_INCLUDE)
@@ -49,8 +49,9 @@ list(REMOVE_ITEM ROOFLAB_CUDA_INCLUDE_FLAGS ${CMAKE_CXX_IMPLICIT_INCLUDE_DIRECTO
 list(TRANSFORM ROOFLAB_CUDA_INCLUDE_FLAGS PREPEND -isystem)
 
 # NVRTC, where the toolkit has it.
-find_file(ROOFLAB_NVRTC libnvrtc.so.${ROOFLAB_CUDA_MAJOR} NO_DEFAULT_PATH
-  HINTS ${ROOFLAB_CUDA_ROOT}/lib64 ${ROOFLAB_CUDA_ROOT}/lib ${ROOFLAB_CUDA_ROOT}/lib/${CMAKE_LIBRARY_ARCHITECTURE})
+find_file(ROOFLAB_NVRTC libnvrtc.so.${ROOFLAB_CUDA_MAJOR} NO_DEFAULT_PATH NO_CACHE
+  HINTS ${ROOFLAB_CUDA_ROOT}/lib64 ${ROOFLAB_CUDA_ROOT}/lib ${ROOFLAB_CUDA_ROOT}/lib/${CMAKE_LIBRARY_ARCHITECTURE}
+        ${ROOFLAB_CUDA_ROOT}/targets/x86_64-linux/lib ${ROOFLAB_CUDA_ROOT}/targets/sbsa-linux/lib)
 
 # Architectures that code of the course gets machine code for. A GPU of another one would compile it from PTX, which a
 # driver older than the toolkit refuses.

@@ -45,6 +45,7 @@ endif()
 
 # For calls of the host compiler. One that is its own, as where Debian has CUDA, may not come before the standard library's.
 set(ROOFLAB_CUDA_INCLUDE_FLAGS ${ROOFLAB_CUDA_ROOT}/include ${ROOFLAB_CUPTI_INCLUDE})
+list(TRANSFORM ROOFLAB_CUDA_INCLUDE_FLAGS REPLACE "/$" "")
 list(REMOVE_ITEM ROOFLAB_CUDA_INCLUDE_FLAGS ${CMAKE_CXX_IMPLICIT_INCLUDE_DIRECTORIES})
 list(TRANSFORM ROOFLAB_CUDA_INCLUDE_FLAGS PREPEND -isystem)
 

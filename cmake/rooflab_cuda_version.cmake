@@ -3,7 +3,8 @@
 set(ROOFLAB_OLDEST_CUDA 12.4)
 set(ROOFLAB_NEWEST_CUDA_MAJOR 13)
 
-# What cudaRuntimeGetVersion says in programs of each: the newest version whose functions simgpu has.
+# The major versions whose programs run on simgpu, and what cudaRuntimeGetVersion says in each: the newest whose functions it has.
+set(ROOFLAB_SIMULATED_MAJORS 12 13)
 set(ROOFLAB_SIMULATED_CUDA_12 12090)
 set(ROOFLAB_SIMULATED_CUDA_13 13000)
 

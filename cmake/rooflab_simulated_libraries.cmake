@@ -35,11 +35,10 @@ function(rooflab_cuda_library target)
   set_source_files_properties(${for_old_glibc} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON SKIP_PRECOMPILE_HEADERS ON)
 
   set(objects ${target}_objects)
-
   rooflab_soname_number(${arg_NAME} ${ROOFLAB_CUDA_MAJOR} number_of_build)
   rooflab_simulated_library(${target} ${ROOFLAB_CUDA_MAJOR} ${number_of_build})
   set_target_properties(${target} PROPERTIES SOVERSION ${number_of_build} VERSION ${number_of_build})
-  foreach(major 12 13)
+  foreach(major IN LISTS ROOFLAB_SIMULATED_MAJORS)
     rooflab_soname_number(${arg_NAME} ${major} number)
     if(NOT number EQUAL number_of_build)
       rooflab_simulated_library(${target}_cuda${major} ${major} ${number})

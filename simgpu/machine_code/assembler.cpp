@@ -61,7 +61,8 @@ bool does_not_know_the_gpu(const std::string& messages) {
   return messages.find("is not defined for option 'gpu-name'") != std::string::npos;
 }
 
-/// What to do where a newer compiler made the PTX than this ptxas is for; empty where it is not that.
+/// What to do where a newer compiler made the PTX than this ptxas is for; empty where it is not
+/// that.
 std::string remedy_for(const std::string& messages) {
   if (messages.find("Unsupported .version") == std::string::npos) return "";
   return "; this ptxas is older than the program's compiler: put the newer toolkit's bin first on "

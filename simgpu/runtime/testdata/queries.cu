@@ -87,7 +87,8 @@ void ask_for_limits() {
   CHECK(cudaDeviceGetCacheConfig(&cache));
   void* entry = &bytes;
   cudaDriverEntryPointQueryResult found;
-  CHECK(cudaGetDriverEntryPointByVersion("cuMemAlloc", &entry, CUDART_VERSION, cudaEnableDefault, &found));
+  CHECK(cudaGetDriverEntryPointByVersion("cuMemAlloc", &entry, CUDART_VERSION, cudaEnableDefault,
+                                         &found));
   EXPECT(entry == nullptr && found == cudaDriverEntryPointSymbolNotFound);
   CHECK(cudaProfilerStart());
   CHECK(cudaProfilerStop());

@@ -19,8 +19,8 @@ ROOT = FOLDER.parents[1]
 SKIPPED = 77
 OLDEST = (12, 4)
 LIBRARIES = {"cublas_products": ["cublas"], "graphs": ["cublas"]}
-# It is linked with libraries whose numbers are not those of CUDA.
-LEFT_OUT = {"absent_libraries"}
+# One is linked with libraries whose numbers are not those of CUDA, one asks where a version's device attributes end.
+LEFT_OUT = {"absent_libraries", "queries"}
 BUILD = pathlib.Path()
 OTHER = pathlib.Path()
 

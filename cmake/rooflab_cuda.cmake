@@ -1,7 +1,19 @@
-# Finds nvcc (PATH, CUDA_HOME, /usr/local/cuda, then the wheels that scripts/setup puts into .cuda/).
+# Finds nvcc: in ROOFLAB_CUDA_ROOT where that is given, else by PATH, CUDA_HOME, /usr/local/cuda, then the wheels that
+# scripts/setup puts into .cuda/.
 # CUDA sources are compiled by rooflab_cuda_program below, not by CMake's CUDA language: the grader builds a
 # student's file with the very same command line, and enabling the language needs a linkable toolkit.
 
+include(rooflab_cuda_version)
+
+set(ROOFLAB_CUDA_ROOT "" CACHE PATH "The CUDA toolkit to build with, which holds bin/nvcc; by default the first that is found")
+if(ROOFLAB_CUDA_ROOT)
+  # Also where another one was found before.
+  unset(ROOFLAB_NVCC CACHE)
+  find_program(ROOFLAB_NVCC nvcc HINTS ${ROOFLAB_CUDA_ROOT}/bin NO_DEFAULT_PATH)
+  if(NOT ROOFLAB_NVCC)
+    message(FATAL_ERROR "There is no bin/nvcc in ROOFLAB_CUDA_ROOT, ${ROOFLAB_CUDA_ROOT}. Name the toolkit's own folder.")
+  endif()
+endif()
 find_program(ROOFLAB_NVCC nvcc
   HINTS $ENV{CUDA_HOME}/bin /usr/local/cuda/bin ${PROJECT_SOURCE_DIR}/.cuda/bin)
 if(NOT ROOFLAB_NVCC)
@@ -10,6 +22,8 @@ if(NOT ROOFLAB_NVCC)
 endif()
 cmake_path(GET ROOFLAB_NVCC PARENT_PATH ROOFLAB_CUDA_ROOT)
 cmake_path(GET ROOFLAB_CUDA_ROOT PARENT_PATH ROOFLAB_CUDA_ROOT)
+rooflab_cuda_version(${ROOFLAB_CUDA_ROOT}/include ROOFLAB_CUDA_VERSION ROOFLAB_CUDA_MAJOR)
+message(STATUS "CUDA ${ROOFLAB_CUDA_VERSION} in ${ROOFLAB_CUDA_ROOT}")
 
 # How the build calls nvcc: host code for another architecture is compiled by its own compiler.
 set(ROOFLAB_NVCC_COMMAND ${ROOFLAB_NVCC})
@@ -21,13 +35,24 @@ if(ROOFLAB_ARM64)
 endif()
 
 # CUPTI's headers, which some toolkits keep apart and others leave out.
-find_path(ROOFLAB_CUPTI_INCLUDE cupti_activity.h NO_DEFAULT_PATH
+find_path(ROOFLAB_CUPTI_INCLUDE cupti_activity.h NO_DEFAULT_PATH NO_CACHE
   HINTS ${ROOFLAB_CUDA_ROOT}/include ${ROOFLAB_CUDA_ROOT}/extras/CUPTI/include
         ${PROJECT_SOURCE_DIR}/.cuda-cupti/include)
 if(NOT ROOFLAB_CUPTI_INCLUDE)
   message(FATAL_ERROR "cupti_activity.h was not found in ${ROOFLAB_CUDA_ROOT} or .cuda-cupti. "
                       "Run scripts/setup: it installs CUPTI's headers into .cuda-cupti/.")
 endif()
+
+# For calls of the host compiler. One that is its own, as where Debian has CUDA, may not come before the standard library's.
+set(ROOFLAB_CUDA_INCLUDE_FLAGS ${ROOFLAB_CUDA_ROOT}/include ${ROOFLAB_CUPTI_INCLUDE})
+list(TRANSFORM ROOFLAB_CUDA_INCLUDE_FLAGS REPLACE "/$" "")
+list(REMOVE_ITEM ROOFLAB_CUDA_INCLUDE_FLAGS ${CMAKE_CXX_IMPLICIT_INCLUDE_DIRECTORIES})
+list(TRANSFORM ROOFLAB_CUDA_INCLUDE_FLAGS PREPEND -isystem)
+
+# NVRTC, where the toolkit has it.
+find_file(ROOFLAB_NVRTC libnvrtc.so.${ROOFLAB_CUDA_MAJOR} NO_DEFAULT_PATH NO_CACHE
+  HINTS ${ROOFLAB_CUDA_ROOT}/lib64 ${ROOFLAB_CUDA_ROOT}/lib ${ROOFLAB_CUDA_ROOT}/lib/${CMAKE_LIBRARY_ARCHITECTURE}
+        ${ROOFLAB_CUDA_ROOT}/targets/x86_64-linux/lib ${ROOFLAB_CUDA_ROOT}/targets/sbsa-linux/lib)
 
 # Architectures that code of the course gets machine code for. A GPU of another one would compile it from PTX, which a
 # driver older than the toolkit refuses.
@@ -86,54 +111,4 @@ function(rooflab_cuda_program name)
     DEPENDS ${arg_SOURCES} ${arg_ARCHIVES} ${arg_DEPENDS} simgpu_cudart ${link_targets}
     COMMENT "Compiling CUDA program ${name}" VERBATIM)
   add_custom_target(cuda_${name} DEPENDS ${program})
-endfunction()
-
-# rooflab_cuda_library(<target> NAME cudart [VERSION 13] [FUNCTIONS public_functions.txt] [PRECOMPILE] SOURCES ...):
-# lib<NAME>.so.<VERSION> of the simulated GPU, in lib/simgpu of the build tree. Beside the sources it wants a file of
-# all functions of NVIDIA's library: those
-# that no source defines refuse by name (simgpu_refuse, which one of the sources defines). lib<NAME>.map says
-# what is exported.
-function(rooflab_cuda_library target)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "PRECOMPILE" "NAME;VERSION;FUNCTIONS" "SOURCES")
-  if(NOT arg_VERSION)
-    set(arg_VERSION 13)
-  endif()
-  if(NOT arg_FUNCTIONS)
-    set(arg_FUNCTIONS public_functions.txt)
-  endif()
-  # Refusals are weak, so that a definition in one of the sources takes their place.
-  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${arg_FUNCTIONS})
-  file(STRINGS ${arg_FUNCTIONS} public_functions)
-  set(refusals "// Generated from ${arg_FUNCTIONS}.\nextern \"C\" int simgpu_refuse(const char*);\n")
-  foreach(function IN LISTS public_functions)
-    string(APPEND refusals "extern \"C\" __attribute__((weak)) int ${function}() "
-                           "{ return simgpu_refuse(\"${function}\"); }\n")
-  endforeach()
-  set(refusals_file ${CMAKE_CURRENT_BINARY_DIR}/${arg_NAME}_refusals.cpp)
-  file(GENERATE OUTPUT ${refusals_file} CONTENT "${refusals}")
-
-  # Programs that nobody instrumented load it, so it cannot be instrumented either.
-  set(ROOFLAB_SANITIZE "")
-  # Its calls wait for the device's process.
-  set(ROOFLAB_QUICK ON)
-  # By its own name: the folder's own sources may hold it already.
-  set(for_old_glibc ${PROJECT_SOURCE_DIR}/simgpu/runtime/arc4random.cpp)
-  list(REMOVE_ITEM arg_SOURCES arc4random.cpp)
-  add_library(${target} SHARED ${arg_SOURCES} ${refusals_file} ${for_old_glibc})
-  rooflab_compile_options(${target})
-  if(arg_PRECOMPILE)
-    rooflab_precompile(${target})
-  endif()
-  # These are declared as they are not: no file that knows the true declarations may see them.
-  set_source_files_properties(${refusals_file} ${for_old_glibc} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON SKIP_PRECOMPILE_HEADERS ON)
-  target_include_directories(${target} SYSTEM PRIVATE ${ROOFLAB_CUDA_ROOT}/include)
-  # A guest program may carry another C++ library; ours stays inside.
-  set(exports ${CMAKE_CURRENT_SOURCE_DIR}/lib${arg_NAME}.map)
-  target_link_options(${target} PRIVATE
-    -static-libstdc++ -static-libgcc -Wl,-Bsymbolic -Wl,--no-undefined -Wl,--version-script=${exports})
-  set_target_properties(${target} PROPERTIES
-    OUTPUT_NAME ${arg_NAME} SOVERSION ${arg_VERSION} VERSION ${arg_VERSION}
-    BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH "$ORIGIN"
-    LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib/simgpu
-    LINK_DEPENDS ${exports})
 endfunction()

@@ -15,6 +15,11 @@ if(NOT EXISTS ${ROOFLAB_BUILD}/cmake/labs.cmake)
   message(FATAL_ERROR "${ROOFLAB_BUILD} is no build tree of Rooflab; build one first: cmake --preset default && "
                       "cmake --build --preset default")
 endif()
+file(READ_SYMLINK ${ROOFLAB_BUILD}/lib/simgpu/libcudart.so runtime)
+if(NOT runtime STREQUAL "libcudart.so.${ROOFLAB_CUDA_MAJOR}")
+  message(FATAL_ERROR "${ROOFLAB_BUILD} is for the CUDA of ${runtime}, and ${ROOFLAB_CUDA_ROOT} has ${ROOFLAB_CUDA_VERSION}. "
+                      "Name the other build's toolkit with -D ROOFLAB_CUDA_ROOT=/usr/local/cuda-12.4")
+endif()
 include(${ROOFLAB_BUILD}/cmake/labs.cmake)
 include(labs/rooflab_lab.cmake)
 

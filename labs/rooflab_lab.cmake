@@ -112,8 +112,11 @@ function(rooflab_guest_object source object)
         ${code})
     # The same object in every folder: nvcc names what is internal by its process, which a seed replaces, and by a hash of
     # the file's whole path, which nothing turns off.
-    file(RELATIVE_PATH name ${PROJECT_SOURCE_DIR} ${source})
-    list(APPEND command -frandom-seed=${name})
+    # nvcc of CUDA 12 takes no seed: what it makes differs from build to build.
+    if(ROOFLAB_CUDA_MAJOR GREATER_EQUAL 13)
+      file(RELATIVE_PATH name ${PROJECT_SOURCE_DIR} ${source})
+      list(APPEND command -frandom-seed=${name})
+    endif()
     if(NOT arg_COMPRESSED)
       list(APPEND command -no-compress)
     endif()
@@ -127,7 +130,7 @@ function(rooflab_guest_object source object)
       set(signs -fsigned-char)  # as rooflab_compile_options()
     endif()
     set(command ${CMAKE_CXX_COMPILER} -fPIC -Wall -Wextra -Werror ${signs} ${paths}
-        -isystem ${ROOFLAB_CUDA_ROOT}/include -isystem ${ROOFLAB_CUPTI_INCLUDE}
+        ${ROOFLAB_CUDA_INCLUDE_FLAGS}
         "-idirafter$<JOIN:${json},$<SEMICOLON>-idirafter>")
   endif()
   add_custom_command(OUTPUT ${object} COMMAND ${command} ${flags} ${mend} DEPENDS ${source}

@@ -9,6 +9,7 @@
 
 #include "grader/author/course_pages.h"
 #include "grader/author/kit_update.h"
+#include "grader/contract/cuda_libraries.h"
 #include "grader/spec/files.h"
 #include "grader/spec/group_hints.h"
 #include "grader/spec/handed_out.h"
@@ -146,11 +147,10 @@ class KitList {
       add(build_ / "bin" / program, bin / program, KitFile::Kind::program);
     }
     const fs::path lib = "build/lib/simgpu";
-    for (const char* name : {"libcudart", "libcublas", "libcupti"}) {
-      const std::string library = std::string(name) + ".so";
-      add(build_ / "lib/simgpu" / (library + ".13"), lib / (library + ".13"),
-          KitFile::Kind::library);
-      add(build_ / "lib/simgpu" / library, lib / library, KitFile::Kind::link);
+    for (const std::string name : {"cudart", "cublas", "cupti"}) {
+      const std::string library = cuda_library(name), link = "lib" + name + ".so";
+      add(build_ / "lib/simgpu" / library, lib / library, KitFile::Kind::library);
+      add(build_ / "lib/simgpu" / link, lib / link, KitFile::Kind::link);
     }
     add(build_ / "lib/labs/toolkit.a", "build/lib/labs/toolkit.a", KitFile::Kind::object);
   }

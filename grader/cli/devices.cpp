@@ -35,7 +35,7 @@ DeviceOptions device_options(const Installation& installation, const Toolchain& 
   options.simgpu_device = installation.build / "bin" / "simgpu-device";
   options.guest_program = installation.build / "bin" / "rooflab-guest";
   options.runtime_libraries = installation.build / "lib" / "simgpu";
-  options.cuda_libraries = toolchain.root / "lib64";
+  options.cuda_libraries = toolchain.libraries();
   options.sanitizer = sanitizer::find_sanitizer(options.cuda_libraries);
   options.assembler = sandboxed_assembler(installation, toolchain, sandbox);
   options.sandbox = sandbox;

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <string>
 
+#include "grader/contract/cuda_libraries.h"
 #include "grader/device/toolkit_libraries.h"
 #include "grader/spec/files.h"
 
@@ -80,7 +81,7 @@ TEST(GuestProcessTest, AnswersAnEmptyCallWithoutTheLibrary) {
 
 TEST(GuestProcessTest, AMissingRuntimeIsFoundBeforeTheLibraryIsLoaded) {
   const TemporaryFolder folder(std::filesystem::temp_directory_path());
-  write_file_atomically(folder.path() / "libcudart.so.13", "");  // hides one that is installed
+  write_file_atomically(folder.path() / cuda_library("cudart"), "");  // hides one that is installed
   GuestSetup setup = setup_of();
   setup.library_path = {folder.path()};
   GuestProcess guest(setup);
@@ -88,7 +89,8 @@ TEST(GuestProcessTest, AMissingRuntimeIsFoundBeforeTheLibraryIsLoaded) {
     guest.prepare();
     ADD_FAILURE() << "prepared";
   } catch (const DeviceError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("cannot use the GPU: libcudart.so.13 cannot be loaded"));
+    EXPECT_THAT(error.what(),
+                HasSubstr("cannot use the GPU: " + cuda_library("cudart") + " cannot be loaded"));
   }
 }
 

@@ -1,6 +1,10 @@
 #include "grader/device/toolkit_libraries.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+
+#include "grader/contract/cuda_libraries.h"
 
 namespace rooflab {
 namespace {
@@ -8,11 +12,15 @@ namespace {
 namespace fs = std::filesystem;
 
 void add_nvrtc(const fs::path& lib64, GuestSetup& setup) {
-  if (lib64.empty() || !fs::exists(lib64 / "libnvrtc.so.13")) {
-    throw DeviceError("this task needs NVRTC, and there is no libnvrtc.so.13 in " + lib64.string() +
-                      "; install the CUDA 13 toolkit, or run scripts/setup");
+  const std::string file = cuda_library("nvrtc");
+  if (lib64.empty() || !fs::exists(lib64 / file)) {
+    throw DeviceError(
+        fmt::format("this task needs NVRTC, and there is no {} in {}; install the "
+                    "CUDA {} toolkit, or run scripts/setup",
+                    file, lib64.string(), cuda_major()));
   }
-  const fs::path root = fs::canonical(lib64).parent_path();
+  fs::path root = fs::canonical(lib64).parent_path();
+  if (!fs::exists(root / "include")) root = root.parent_path();  // Debian's lib/<architecture>
   add_library_folder(lib64, setup);
   setup.read_only.push_back(root / "include");
   setup.environment["CUDA_HOME"] = root.string();
@@ -20,25 +28,34 @@ void add_nvrtc(const fs::path& lib64, GuestSetup& setup) {
 
 void add_cupti(const fs::path& lib64, GuestSetup& setup) {
   const fs::path apart = lib64.parent_path() / "extras" / "CUPTI" / "lib64";
-  if (!lib64.empty() && fs::exists(apart / "libcupti.so.13")) add_library_folder(apart, setup);
+  if (!lib64.empty() && fs::exists(apart / cuda_library("cupti"))) add_library_folder(apart, setup);
 }
+
+/// Of the first toolkit with that major version that a build can have.
+int oldest_minor() { return cuda_major() >= 13 ? 0 : 4; }
 
 /// What to install for a library of TaskSpec::libraries.
 std::string remedy_for(const std::string& library) {
+  const int major = cuda_major();
   if (library == "cublas") {
-    return "install cuBLAS of CUDA 13 (the package libcublas-13-0, or run scripts/setup again "
-           "where "
-           "the toolkit is its own)";
+    return fmt::format(
+        "install cuBLAS of CUDA {0} (the package libcublas-{0}-{1}, or run scripts/setup again "
+        "where the toolkit is its own)",
+        major, oldest_minor());
   }
-  if (library == "nvrtc") return "install NVRTC of CUDA 13 (the package cuda-nvrtc-13-0)";
-  return "install CUPTI of CUDA 13 (the package cuda-cupti-13-0)";
+  if (library == "nvrtc") {
+    return fmt::format("install NVRTC of CUDA {0} (the package cuda-nvrtc-{0}-{1})", major,
+                       oldest_minor());
+  }
+  return fmt::format("install CUPTI of CUDA {0} (the package cuda-cupti-{0}-{1})", major,
+                     oldest_minor());
 }
 
 }  // namespace
 
 std::vector<std::string> library_files(const std::vector<std::string>& libraries) {
   std::vector<std::string> files;
-  for (const std::string& library : libraries) files.push_back("lib" + library + ".so.13");
+  for (const std::string& library : libraries) files.push_back(cuda_library(library));
   return files;
 }
 

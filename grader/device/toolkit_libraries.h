@@ -29,7 +29,7 @@ std::vector<std::string> library_files(const std::vector<std::string>& libraries
 ///
 /// Folders are searched after those that `setup` has already, so that the simulated GPU's own
 /// libraries go first.
-/// @param lib64 the toolkit's folder of libraries
+/// @param lib64 the toolkit's folder of libraries, beside its include/ or, as in Debian, one deeper
 /// @throws DeviceError when a library is not there.
 void add_toolkit_libraries(const std::vector<std::string>& libraries,
                            const std::filesystem::path& lib64, GuestSetup& setup);

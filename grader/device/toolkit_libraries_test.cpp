@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "grader/contract/cuda_libraries.h"
 #include "grader/sandbox/scratch_directory.h"
 
 namespace rooflab {
@@ -19,7 +20,7 @@ fs::path toolkit_in(const fs::path& folder) {
   fs::create_directories(folder / "toolkit/lib");
   fs::create_directories(folder / "toolkit/include");
   fs::create_directory_symlink("lib", folder / "toolkit/lib64");
-  std::ofstream(folder / "toolkit/lib/libnvrtc.so.13") << "a library";
+  std::ofstream(folder / "toolkit/lib" / cuda_library("nvrtc")) << "a library";
   return folder / "toolkit";
 }
 
@@ -34,6 +35,20 @@ TEST(ToolkitLibraries, NvrtcIsFoundThroughLinksAndNamedByItsOwnFolder) {
   EXPECT_THAT(setup.library_path, ElementsAre(toolkit / "lib"));
   EXPECT_THAT(setup.read_only, ElementsAre(toolkit / "include"));
   EXPECT_EQ(setup.environment.at("CUDA_HOME"), toolkit.string());
+}
+
+TEST(ToolkitLibraries, NvrtcIsFoundWhereDebianHasIt) {
+  const ScratchDirectory scratch = ScratchDirectory::make();
+  const fs::path usr = fs::canonical(scratch.path()) / "usr";
+  const fs::path libraries = usr / "lib/x86_64-linux-gnu";
+  fs::create_directories(libraries);
+  fs::create_directories(usr / "include");
+  std::ofstream(libraries / cuda_library("nvrtc")) << "a library";
+  GuestSetup setup;
+  add_toolkit_libraries({"nvrtc"}, libraries, setup);
+  EXPECT_THAT(setup.library_path, ElementsAre(libraries));
+  EXPECT_THAT(setup.read_only, ElementsAre(usr / "include"));
+  EXPECT_EQ(setup.environment.at("CUDA_HOME"), usr.string());
 }
 
 TEST(ToolkitLibraries, AFolderIsNamedByItselfEvenWhereItIsReachedByALink) {

@@ -8,6 +8,7 @@
 #include <limits>
 #include <stdexcept>
 
+#include "grader/contract/cuda_libraries.h"
 #include "grader/guest/proof.h"
 
 namespace rooflab {
@@ -51,14 +52,15 @@ ExportedPointer pointer_from(const std::string& hexadecimal) {
 
 }  // namespace
 
-CudaRuntime::CudaRuntime() : library_(dlopen("libcudart.so.13", RTLD_NOW | RTLD_LOCAL)) {
+CudaRuntime::CudaRuntime()
+    : library_(dlopen(cuda_library("cudart").c_str(), RTLD_NOW | RTLD_LOCAL)) {
   const char* reason = library_ == nullptr ? dlerror() : nullptr;
   why_missing_ = reason == nullptr ? "" : reason;
 }
 
 void CudaRuntime::require() const {
   if (library_ == nullptr) {
-    throw std::runtime_error("libcudart.so.13 cannot be loaded: " + why_missing_);
+    throw std::runtime_error(cuda_library("cudart") + " cannot be loaded: " + why_missing_);
   }
 }
 

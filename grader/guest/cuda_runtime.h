@@ -5,9 +5,9 @@
 
 namespace rooflab {
 
-/// The few functions of the CUDA runtime that the guest itself needs, found in libcudart.so.13 when
-/// it runs: the loader's path decides whether that is NVIDIA's or the simulated GPU's. A guest
-/// without any is fine until a task asks for a GPU.
+/// The few functions of the CUDA runtime that the guest itself needs, found in libcudart when it
+/// runs: the loader's path decides whether that is NVIDIA's or the simulated GPU's. A guest without
+/// any is fine until a task asks for a GPU.
 class CudaRuntime {
  public:
   CudaRuntime();

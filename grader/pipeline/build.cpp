@@ -7,6 +7,7 @@
 #include <set>
 #include <span>
 
+#include "grader/contract/cuda_libraries.h"
 #include "grader/pipeline/build_cache.h"
 #include "grader/pipeline/elf_symbols.h"
 #include "grader/sandbox/sandbox.h"
@@ -109,9 +110,8 @@ std::string limit_message(const SandboxOutcome& outcome, double time_limit_s) {
 /// The toolkit's library, else the simulated one beside our runtime, else a bare name for the
 /// linker. NVIDIA's wheels have libraries with their version alone.
 std::string library_argument(const BuildOptions& options, const std::string& name) {
-  for (const char* ending : {".so", ".so.13"}) {
-    const std::string file = "lib" + name + ending;
-    const auto real = options.toolchain.root / "lib64" / file;
+  for (const std::string& file : {"lib" + name + ".so", cuda_library(name)}) {
+    const auto real = options.toolchain.libraries() / file;
     if (std::filesystem::exists(real)) return real.string();
     const auto simulated = options.installation.build / "lib" / "simgpu" / file;
     if (std::filesystem::exists(simulated)) return simulated.string();

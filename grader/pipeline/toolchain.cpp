@@ -12,11 +12,14 @@
 #include <utility>
 #include <vector>
 
+#include "grader/contract/cuda_libraries.h"
 #include "grader/sandbox/sandbox.h"
 #include "grader/spec/pattern.h"
 
 namespace rooflab {
 namespace {
+
+constexpr const char* kUnknownRelease = "unknown";
 
 bool is_program(const std::filesystem::path& file) {
   std::error_code error;
@@ -43,20 +46,6 @@ std::vector<std::pair<std::filesystem::path, std::string>> candidates(
   return all;
 }
 
-std::pair<std::filesystem::path, std::string> locate(const Installation& installation) {
-  if (const std::string chosen = variable("ROOFLAB_NVCC"); !chosen.empty()) {
-    if (is_program(chosen)) return {std::filesystem::absolute(chosen), "ROOFLAB_NVCC"};
-    throw InstallationError(
-        fmt::format("ROOFLAB_NVCC names {}, which is no program; correct or unset it", chosen));
-  }
-  for (const auto& [file, origin] : candidates(installation)) {
-    if (is_program(file)) return {std::filesystem::absolute(file), origin};
-  }
-  throw InstallationError(
-      "no nvcc in ROOFLAB_NVCC, PATH, CUDA_HOME, /usr/local/cuda or .cuda; "
-      "run scripts/setup, which puts NVIDIA's compiler into .cuda/");
-}
-
 /// All that a compiler says about its version.
 /// @param program a path, or a name to look up as nvcc will, in the sandbox's PATH
 std::string version_of(const std::string& program, const std::string& remedy) {
@@ -71,12 +60,72 @@ std::string version_of(const std::string& program, const std::string& remedy) {
   return outcome.output;
 }
 
+Toolchain toolchain_of(const std::filesystem::path& nvcc, const std::string& found_by) {
+  Toolchain toolchain;
+  toolchain.found_by = found_by;
+  // The toolkit is where the program really lies: distributions link /usr/bin/nvcc to it.
+  toolchain.nvcc = std::filesystem::canonical(nvcc);
+  toolchain.root = toolchain.nvcc.parent_path().parent_path();
+  toolchain.version =
+      version_of(toolchain.nvcc.string(), "reinstall the CUDA toolkit or run scripts/setup");
+  return toolchain;
+}
+
+/// What this build compiles for and links with are one major version of CUDA. What does not say its
+/// version is taken at its name.
+bool is_of_this_build(const Toolchain& toolchain) {
+  const std::string release = toolchain.release();
+  return release == kUnknownRelease || release.starts_with(std::to_string(cuda_major()) + ".");
+}
+
+std::string needs_cuda(const std::string& what_there_is) {
+  return fmt::format("{}; this build of Rooflab is for CUDA {}: ", what_there_is, cuda_major());
+}
+
+Toolchain locate(const Installation& installation) {
+  if (const std::string chosen = variable("ROOFLAB_NVCC"); !chosen.empty()) {
+    if (!is_program(chosen)) {
+      throw InstallationError(
+          fmt::format("ROOFLAB_NVCC names {}, which is no program; correct or unset it", chosen));
+    }
+    Toolchain toolchain = toolchain_of(chosen, "ROOFLAB_NVCC");
+    if (is_of_this_build(toolchain)) return toolchain;
+    throw InstallationError(
+        needs_cuda(fmt::format("ROOFLAB_NVCC names {}, of CUDA {}", chosen, toolchain.release())) +
+        "correct or unset it");
+  }
+  std::string others;
+  for (const auto& [file, origin] : candidates(installation)) {
+    if (!is_program(file)) continue;
+    Toolchain toolchain = toolchain_of(file, origin);
+    if (is_of_this_build(toolchain)) return toolchain;
+    others += fmt::format("{}{} is of CUDA {}", others.empty() ? "" : ", ", file.string(),
+                          toolchain.release());
+  }
+  if (!others.empty()) {
+    throw InstallationError(needs_cuda(others) +
+                            "name its nvcc in ROOFLAB_NVCC, or run scripts/setup");
+  }
+  throw InstallationError(
+      "no nvcc in ROOFLAB_NVCC, PATH, CUDA_HOME, /usr/local/cuda or .cuda; "
+      "run scripts/setup, which puts NVIDIA's compiler into .cuda/");
+}
+
 }  // namespace
 
 std::string Toolchain::release() const {
   static const Pattern pattern("release ([0-9]+\\.[0-9]+)");
   const auto match = pattern.first(version);
-  return match ? match->groups[1] : "unknown";
+  return match ? match->groups[1] : kUnknownRelease;
+}
+
+std::filesystem::path Toolchain::libraries() const {
+#if defined(__aarch64__)
+  const std::filesystem::path of_debian = root / "lib/aarch64-linux-gnu";
+#else
+  const std::filesystem::path of_debian = root / "lib/x86_64-linux-gnu";
+#endif
+  return std::filesystem::exists(of_debian / cuda_library("cudart")) ? of_debian : root / "lib64";
 }
 
 std::vector<std::string> Toolchain::command(std::vector<std::string> words) const {
@@ -90,13 +139,7 @@ std::vector<std::string> Toolchain::command(std::vector<std::string> words) cons
 }
 
 Toolchain find_toolchain(const Installation& installation) {
-  Toolchain toolchain;
-  std::tie(toolchain.nvcc, toolchain.found_by) = locate(installation);
-  // The toolkit is where the program really lies: distributions link /usr/bin/nvcc to it.
-  toolchain.nvcc = std::filesystem::canonical(toolchain.nvcc);
-  toolchain.root = toolchain.nvcc.parent_path().parent_path();
-  toolchain.version =
-      version_of(toolchain.nvcc.string(), "reinstall the CUDA toolkit or run scripts/setup");
+  Toolchain toolchain = locate(installation);
   const std::string host = version_of("g++", "nvcc needs it: run scripts/setup");
   toolchain.host_compiler = host.substr(0, host.find('\n'));
   if (const auto ptxas = toolchain.root / "bin" / "ptxas"; is_program(ptxas)) {

@@ -86,6 +86,26 @@ class SetupTest(unittest.TestCase):
         self.assertIn("nvidia-cublas", self.set_up(gpu=True))
         self.assertIn("there is a GPU, and the toolkit in .cuda/ has no cuBLAS for it", self.run_of_setup.stdout)
 
+    def compiler_on_path(self, release):
+        self.stand_in("nvcc", f"#!/bin/sh\necho 'Cuda compilation tools, release {release}, V{release}.1'\n")
+
+    def test_passes_over_a_compiler_that_is_too_old(self):
+        self.compiler_on_path("11.8")
+        self.assertIn("nvidia-cuda-nvcc", self.set_up(gpu=False))
+        self.assertIn(f"nvcc is {self.folder}/.cuda/bin/nvcc", self.run_of_setup.stdout)
+
+    def test_takes_one_of_cuda_12_with_its_own_cupti(self):
+        self.compiler_on_path("12.4")
+        self.assertEqual(self.set_up(gpu=False), ["nvidia-cuda-cupti-cu12"])
+
+    def test_says_what_a_kit_for_cuda_12_needs(self):
+        (self.folder / "VERSION").write_text("Rooflab 0.1.0, the student kit\nbuilt by  g++ (GCC) 12.2.0; nvcc 12.4\n")
+        self.compiler_on_path("13.0")
+        self.run_setup(False, "--deps-only")
+        self.assertNotEqual(self.run_of_setup.returncode, 0)
+        self.assertIn("this kit is for CUDA 12, and no nvcc of it is on PATH", self.run_of_setup.stderr)
+        self.assertIn("nvidia-cuda-toolkit", self.run_of_setup.stderr)
+
     def test_installs_nothing_twice(self):
         for gpu in (False, True):
             self.set_up(gpu)

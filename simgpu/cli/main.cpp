@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "simgpu/cli/cuda_of_program.h"
 #include "simgpu/cli/explore.h"
 #include "simgpu/cli/guest_program.h"
 #include "simgpu/cli/host_tool.h"
@@ -248,9 +249,7 @@ int run(const Options& options) {
   if (!checkers) keep_what_is_no_check(activity.findings);
   say_text(simgpu::cli::tell_all(activity.findings));
   if (!activity.guest_connected) {
-    say("simgpu: {} made no CUDA call here; a CUDA program must be built with nvcc -cudart "
-        "shared\n",
-        options.command.front());
+    say("simgpu: {}\n", simgpu::cli::why_no_cuda_call(options.command.front(), places.libraries));
   }
 
   if (options.explain) explain(activity, gpu.sm_count);

@@ -7,8 +7,9 @@
 #include "simgpu/cublas/blas_request.h"
 #include "simgpu/cublas/include/cublas_v2.h"
 #include "simgpu/runtime/library_call.h"
+#include "simgpu/runtime/library_version.h"
 
-/// libcublas.so.13 for the simulated GPU: arguments become a request, the device process computes.
+/// libcublas for the simulated GPU: arguments become a request, the device process computes.
 
 struct cublasContext {
   cudaStream_t stream = nullptr;
@@ -260,9 +261,8 @@ cublasStatus_t cublasDestroy_v2(cublasHandle_t handle) {
 }
 
 cublasStatus_t cublasGetVersion_v2(cublasHandle_t /*handle*/, int* version) {
-  constexpr int kVersion = 130000;
   if (version == nullptr) return CUBLAS_STATUS_INVALID_VALUE;
-  *version = kVersion;
+  *version = simgpu_cuda_version * 10;  // 10000 x major + 100 x minor
   return CUBLAS_STATUS_SUCCESS;
 }
 

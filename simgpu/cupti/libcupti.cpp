@@ -6,9 +6,10 @@
 #include "simgpu/cupti/simgpu_cupti.h"
 #include "simgpu/device/protocol.h"
 #include "simgpu/runtime/library_call.h"
+#include "simgpu/runtime/library_version.h"
 
-/// libcupti.so.13 for the simulated GPU: the Activity API with CUPTI 13.0's types. Functions keep
-/// their standard names and meanings (cupti_activity.h).
+/// libcupti for the simulated GPU: the Activity API with CUPTI's types. Functions keep their
+/// standard names and meanings (cupti_activity.h).
 
 using simgpu::cupti::Activity;
 
@@ -103,7 +104,8 @@ CUptiResult cuptiGetTimestamp(uint64_t* timestamp) {
 
 CUptiResult cuptiGetVersion(uint32_t* version) {
   if (version == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
-  *version = CUPTI_API_VERSION;
+  constexpr std::uint32_t kOf12 = 28, kOf13 = 130000;  // of CUDA 12.9 and 13.0
+  *version = simgpu_cuda_version < 13000 ? kOf12 : kOf13;
   return CUPTI_SUCCESS;
 }
 

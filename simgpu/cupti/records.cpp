@@ -65,18 +65,18 @@ std::size_t record_bytes(CUpti_ActivityKind kind) {
   switch (kind) {
     case CUPTI_ACTIVITY_KIND_KERNEL:
     case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
-      return sizeof(CUpti_ActivityKernel10);
+      return sizeof(KernelRecord);
     case CUPTI_ACTIVITY_KIND_MEMCPY:
-      return sizeof(CUpti_ActivityMemcpy6);
+      return sizeof(CopyRecord);
     case CUPTI_ACTIVITY_KIND_MEMSET:
-      return sizeof(CUpti_ActivityMemset4);
+      return sizeof(FillRecord);
     case CUPTI_ACTIVITY_KIND_RUNTIME:
     case CUPTI_ACTIVITY_KIND_DRIVER:
       return sizeof(CUpti_ActivityAPI);
     case CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION:
       return sizeof(CUpti_ActivityExternalCorrelation);
     case CUPTI_ACTIVITY_KIND_MEMORY2:
-      return sizeof(CUpti_ActivityMemory4);
+      return sizeof(MemoryRecord);
     default:
       return 0;
   }
@@ -111,7 +111,7 @@ const char* callback_name(CUpti_CallbackId id) {
 }
 
 RecordBytes kernel_record(CUpti_ActivityKind kind, const ActivityEntry& entry, const char* name) {
-  auto record = work_record<CUpti_ActivityKernel10>(kind, entry, CUPTI_CHANNEL_TYPE_COMPUTE);
+  auto record = work_record<KernelRecord>(kind, entry, CUPTI_CHANNEL_TYPE_COMPUTE);
   record.completed = entry.end_ns;
   record.registersPerThread = static_cast<std::uint16_t>(std::min(entry.registers, 0xFFFFu));
   record.gridX = whole(entry.grid.x), record.gridY = whole(entry.grid.y);
@@ -129,8 +129,8 @@ RecordBytes kernel_record(CUpti_ActivityKind kind, const ActivityEntry& entry, c
 }
 
 RecordBytes copy_record(const ActivityEntry& entry) {
-  auto record = work_record<CUpti_ActivityMemcpy6>(CUPTI_ACTIVITY_KIND_MEMCPY, entry,
-                                                   CUPTI_CHANNEL_TYPE_ASYNC_MEMCPY);
+  auto record =
+      work_record<CopyRecord>(CUPTI_ACTIVITY_KIND_MEMCPY, entry, CUPTI_CHANNEL_TYPE_ASYNC_MEMCPY);
   record.bytes = entry.bytes;
   record.copyCount = 1;
   record.flags =
@@ -154,8 +154,8 @@ RecordBytes copy_record(const ActivityEntry& entry) {
 }
 
 RecordBytes fill_record(const ActivityEntry& entry) {
-  auto record = work_record<CUpti_ActivityMemset4>(CUPTI_ACTIVITY_KIND_MEMSET, entry,
-                                                   CUPTI_CHANNEL_TYPE_COMPUTE);
+  auto record =
+      work_record<FillRecord>(CUPTI_ACTIVITY_KIND_MEMSET, entry, CUPTI_CHANNEL_TYPE_COMPUTE);
   record.bytes = entry.bytes;
   record.flags =
       entry.asynchronous != 0 ? CUPTI_ACTIVITY_FLAG_MEMSET_ASYNC : CUPTI_ACTIVITY_FLAG_NONE;
@@ -179,7 +179,7 @@ RecordBytes call_record(const ActivityEntry& entry, const std::string& function)
 }
 
 RecordBytes memory_record(const ActivityEntry& entry) {
-  CUpti_ActivityMemory4 record{};
+  MemoryRecord record{};
   record.kind = CUPTI_ACTIVITY_KIND_MEMORY2;
   record.memoryOperationType = entry.kind == ActivityKind::allocation
                                    ? CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_ALLOCATION

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-/// What the simulated GPU's libcupti.so.13 has beyond NVIDIA's. Look it up with dlsym: on a GPU it
+/// What the simulated GPU's libcupti has beyond NVIDIA's. Look it up with dlsym: on a GPU it
 /// does not exist, for there counting needs a replay of the kernel.
 ///
 /// Counted work of one kernel whose record was delivered: floating-point operations of all types

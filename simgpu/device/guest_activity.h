@@ -13,7 +13,7 @@
 namespace simgpu {
 
 /// The records of one guest's own doing that wait until it takes them: what a profiler inside the
-/// guest (libcupti.so.13) is fed with. Bounded: what does not fit is counted and dropped.
+/// guest (libcupti) is fed with. Bounded: what does not fit is counted and dropped.
 class GuestActivity : public RecordWatcher {
  public:
   void record(bool on) { recording_ = on; }

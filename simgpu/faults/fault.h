@@ -6,6 +6,8 @@
 #include <cstring>
 #include <vector>
 
+#include "../runtime/cuda_12_8.h"
+
 /// What the programs of this folder share. Each holds a family of planted faults; every fault has a
 /// twin, which differs by the smallest change that makes it right: `wrong` is true or false. What
 /// simgpu must say of a fault stands in a comment at the line that it must name; README.md tells

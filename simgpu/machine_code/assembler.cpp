@@ -61,6 +61,14 @@ bool does_not_know_the_gpu(const std::string& messages) {
   return messages.find("is not defined for option 'gpu-name'") != std::string::npos;
 }
 
+/// What to do where a newer compiler made the PTX than this ptxas is for; empty where it is not
+/// that.
+std::string remedy_for(const std::string& messages) {
+  if (messages.find("Unsupported .version") == std::string::npos) return "";
+  return "; this ptxas is older than the program's compiler: put the newer toolkit's bin first on "
+         "the PATH, or name its ptxas with simgpu run --ptxas";
+}
+
 Assembled unavailable(std::string why) {
   return {.end = Assembled::End::unavailable, .why = std::move(why)};
 }
@@ -189,7 +197,7 @@ Assembled Assembler::make(std::string_view ptx, const std::string& architecture)
     return unavailable("ptxas cannot be run: " + reason_in(messages));
   if (end.exit_code != 0 && does_not_know_the_gpu(messages))
     return unavailable(reason_in(messages));
-  if (end.exit_code != 0) return refused(reason_in(messages));
+  if (end.exit_code != 0) return refused(reason_in(messages) + remedy_for(messages));
   auto cubin = toolchain::read_made_file(folder.path() / "kernels.cubin");
   if (!cubin) return refused("it made no machine code");
   try {

@@ -142,6 +142,8 @@ TEST_F(Machine, RefusesWhatNoGpuCouldLoadAndSaysWhy) {
   EXPECT_EQ(assembled.end, End::refused);
   EXPECT_THAT(assembled.why, AllOf(HasSubstr("line"), HasSubstr("error")));
   EXPECT_EQ(assemble("no PTX at all").end, End::refused);
+  EXPECT_THAT(assemble(".version 99.0\n.target sm_80\n.address_size 64\n").why,
+              HasSubstr("this ptxas is older than the program's compiler"));
 }
 
 TEST_F(Machine, SaysThatNobodyKnowsWithoutAnAssemblerForTheGpu) {

@@ -1,11 +1,10 @@
 #pragma once
 
-#include <cuda_runtime_api.h>
-
 #include <cstdint>
 #include <utility>
 
 #include "simgpu/runtime/client.h"
+#include "simgpu/runtime/cuda_version.h"
 
 /// What the files that define the public functions share.
 namespace simgpu::runtime {

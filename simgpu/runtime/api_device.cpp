@@ -1,12 +1,13 @@
 #include <algorithm>
 #include <atomic>
 #include <climits>
-#include <cstring>
 #include <mutex>
+#include <new>
 
 #include "simgpu/runtime/api.h"
 #include "simgpu/runtime/capture.h"
 #include "simgpu/runtime/context.h"
+#include "simgpu/runtime/device_properties.h"
 #include "simgpu/runtime/texture_limits.h"
 
 /// The device: its properties and its limits.
@@ -16,7 +17,6 @@ namespace {
 constexpr int kWarpSize = 32;
 constexpr int kTextureAlignment = 512, kTexturePitchAlignment = 32;
 constexpr int kPolicyWindowBytes = 128 << 20;
-constexpr int kRuntimeVersion = 13000;  // 1000 x major + 10 x minor
 
 int need_device(int device) {
   if (!Client::instance().connected()) return cudaErrorNoDevice;
@@ -39,8 +39,22 @@ HintedLimits& hinted_limits() {
   return limits;
 }
 
-void fill_properties(cudaDeviceProp& to, const protocol::Properties& from) {
-  std::memset(&to, 0, sizeof to);
+void fill_what_version_has(DeviceProperties12& to, const protocol::Properties& from) {
+  to.clockRate = from.clock_khz;
+  to.memoryClockRate = from.memory_clock_khz;
+  to.singleToDoublePrecisionPerfRatio = from.single_to_double_ratio;
+  to.deviceOverlap = 1;
+  to.maxTexture1DLinear = static_cast<int>(texture_limits::k1DLinear);
+}
+
+void fill_what_version_has(DeviceProperties13& to, const protocol::Properties& /*from*/) {
+  to.hostNumaId = to.deviceNumaId = -1;
+}
+
+/// @param room for the cudaDeviceProp of one version
+template <typename DeviceProperties>
+void fill_properties(void* room, const protocol::Properties& from) {
+  DeviceProperties& to = *new (room) DeviceProperties{};
   static_assert(sizeof from.name <= sizeof to.name);
   std::copy(from.name.begin(), from.name.end(), to.name);
   to.name[from.name.size() - 1] = '\0';
@@ -85,7 +99,7 @@ void fill_properties(cudaDeviceProp& to, const protocol::Properties& from) {
   to.managedMemory = 1;
   to.concurrentManagedAccess = 1;
   to.computePreemptionSupported = 1;
-  to.hostNumaId = to.deviceNumaId = -1;
+  fill_what_version_has(to, from);
 }
 
 /// The value of an attribute that is the same on every simulated GPU.
@@ -226,12 +240,16 @@ cudaError_t cudaGetDeviceFlags(unsigned* flags) {
   return record(runtime::need_device(0));
 }
 
-cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
+/// @param properties of the library's version, which need not be that of the headers at hand
+cudaError_t cudaGetDeviceProperties(void* properties, int device) {
   if (properties == nullptr) return record(cudaErrorInvalidValue);
   const int error = runtime::need_device(device);
   if (error == 0) {
     runtime::note_host_call({.kind = simgpu::protocol::HostCallKind::ask_properties});
-    runtime::fill_properties(*properties, Client::instance().properties());
+    const auto fill = runtime::is_cuda_12()
+                          ? &runtime::fill_properties<runtime::DeviceProperties12>
+                          : &runtime::fill_properties<runtime::DeviceProperties13>;
+    fill(properties, Client::instance().properties());
   }
   return record(error);
 }
@@ -334,7 +352,7 @@ cudaError_t cudaFuncSetCacheConfig(const void* /*function*/, cudaFuncCache /*con
 
 cudaError_t cudaDriverGetVersion(int* version) {
   if (version == nullptr) return record(cudaErrorInvalidValue);
-  *version = runtime::kRuntimeVersion;
+  *version = simgpu_cuda_version;
   return cudaSuccess;
 }
 
@@ -373,13 +391,13 @@ cudaError_t cudaGetDriverEntryPointByVersion_ptsz(const char* name, void** funct
 
 cudaError_t cudaGetDriverEntryPoint(const char* name, void** function, unsigned long long flags,
                                     cudaDriverEntryPointQueryResult* result) {
-  return cudaGetDriverEntryPointByVersion(name, function, runtime::kRuntimeVersion, flags, result);
+  return cudaGetDriverEntryPointByVersion(name, function, simgpu_cuda_version, flags, result);
 }
 
 cudaError_t cudaGetDriverEntryPoint_ptsz(const char* name, void** function,
                                          unsigned long long flags,
                                          cudaDriverEntryPointQueryResult* result) {
-  return cudaGetDriverEntryPointByVersion(name, function, runtime::kRuntimeVersion, flags, result);
+  return cudaGetDriverEntryPointByVersion(name, function, simgpu_cuda_version, flags, result);
 }
 
 cudaError_t cudaProfilerStart() { return cudaSuccess; }

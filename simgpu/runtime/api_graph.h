@@ -8,6 +8,12 @@
 #include "simgpu/runtime/context.h"
 #include "simgpu/runtime/graph.h"
 
+// As it is defined here, which not every toolkit's headers have by this name.
+extern "C" cudaError_t cudaGraphAddNode(cudaGraphNode_t* node, cudaGraph_t graph,
+                                        const cudaGraphNode_t* dependencies,
+                                        const cudaGraphEdgeData* edges, size_t count,
+                                        cudaGraphNodeParams* parameters);
+
 /// What the files that define the public functions of graphs share.
 namespace simgpu::runtime {
 

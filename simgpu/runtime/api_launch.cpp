@@ -38,6 +38,8 @@ class LaunchCaller {
     if (const auto taken = std::exchange(taken_caller(), std::nullopt)) scope_.emplace(*taken);
   }
 
+  bool has_configuration() const { return scope_.has_value(); }
+
  private:
   std::optional<CallerScope> scope_;
 };
@@ -72,7 +74,9 @@ int submit(const void* function, dim3 grid, dim3 block, void** arguments,
 /// The name of an attribute that a launch cannot have here, or nullptr. Hints are taken as given,
 /// and so is what asks for no more than any launch has.
 const char* refused_attribute(const cudaLaunchAttribute& attribute) {
-  switch (attribute.id) {
+  // cudaLaunchAttributePreferredSharedMemoryCarveout, which headers of CUDA 12.4 do not have.
+  constexpr int kPreferredCarveout = 14;
+  switch (int{attribute.id}) {
     case cudaLaunchAttributeIgnore:
     case cudaLaunchAttributeAccessPolicyWindow:
     case cudaLaunchAttributeClusterSchedulingPolicyPreference:
@@ -81,7 +85,7 @@ const char* refused_attribute(const cudaLaunchAttribute& attribute) {
     case cudaLaunchAttributeSynchronizationPolicy:
     case cudaLaunchAttributeMemSyncDomainMap:
     case cudaLaunchAttributeMemSyncDomain:
-    case cudaLaunchAttributePreferredSharedMemoryCarveout:
+    case kPreferredCarveout:
     case cudaLaunchAttributeCooperative:
       return nullptr;
     case cudaLaunchAttributeClusterDimension: {
@@ -190,9 +194,13 @@ cudaError_t cudaGetKernel(cudaKernel_t* handle, const void* function) {
 cudaError_t cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void** arguments,
                              size_t dynamic_shared_bytes, cudaStream_t stream) {
   const simgpu::runtime::LaunchCaller caller;
-  return api([&] {
-    return simgpu::runtime::submit(function, grid, block, arguments, dynamic_shared_bytes, stream);
+  // What nvcc of CUDA 12 makes of <<<>>> takes its configuration and then makes this very call.
+  const bool by_syntax = caller.has_configuration();
+  const cudaError_t error = api([&] {
+    return simgpu::runtime::submit(function, grid, block, arguments, dynamic_shared_bytes, stream,
+                                   {.by_syntax = by_syntax});
   });
+  return by_syntax ? simgpu::runtime::hide_from_caller(error) : error;
 }
 
 cudaError_t cudaLaunchKernel_ptsz(const void* function, dim3 grid, dim3 block, void** arguments,

@@ -83,7 +83,7 @@ int allocate_pitched(void** pointer, size_t* pitch, size_t width, size_t height)
 
 int pointer_attributes(cudaPointerAttributes* attributes, const void* pointer) {
   if (attributes == nullptr) return cudaErrorInvalidValue;
-  *attributes = {};
+  std::memset(attributes, 0, pointer_attributes_bytes());
   attributes->type = cudaMemoryTypeUnregistered;
   attributes->device = cudaInvalidDeviceId;
   attributes->hostPointer = const_cast<void*>(pointer);

@@ -106,6 +106,14 @@ int create(const Image& image, const TextureDescription& description, unsigned l
   return cudaSuccess;
 }
 
+TextureDescription description_of(const cudaResourceDesc* resource, const cudaTextureDesc& texture,
+                                  bool is_surface) {
+  TextureDescription description{.texture = texture, .is_surface = is_surface};
+  std::memcpy(&description.resource, resource,
+              std::min(resource_bytes(), sizeof description.resource));
+  return description;
+}
+
 int create_texture(cudaTextureObject_t* handle, const cudaResourceDesc* resource,
                    const cudaTextureDesc* texture, const cudaResourceViewDesc* view) {
   if (handle == nullptr || resource == nullptr || texture == nullptr) return cudaErrorInvalidValue;
@@ -113,7 +121,7 @@ int create_texture(cudaTextureObject_t* handle, const cudaResourceDesc* resource
   Image image;
   int error = image_of("cudaCreateTextureObject", *resource, &image);
   if (error == 0) error = set_sampling(*texture, &image);
-  return error != 0 ? error : create(image, {*resource, *texture, false}, handle);
+  return error != 0 ? error : create(image, description_of(resource, *texture, false), handle);
 }
 
 int create_surface(cudaSurfaceObject_t* handle, const cudaResourceDesc* resource) {
@@ -124,7 +132,7 @@ int create_surface(cudaSurfaceObject_t* handle, const cudaResourceDesc* resource
   if ((array.flags & cudaArraySurfaceLoadStore) == 0) return cudaErrorInvalidValue;
   Image image{.is_surface = 1};
   const int error = image_of_array(resource->res.array.array, &image);
-  return error != 0 ? error : create(image, {*resource, {}, true}, handle);
+  return error != 0 ? error : create(image, description_of(resource, {}, true), handle);
 }
 
 int destroy(std::uint64_t handle, bool is_surface) {
@@ -137,14 +145,21 @@ int destroy(std::uint64_t handle, bool is_surface) {
   return Client::instance().ask(GuestOperation::image_destroy, handle).error;
 }
 
+/// @param bytes how long the part is in the program
 template <typename Part>
-int describe(std::uint64_t handle, bool is_surface, Part TextureDescription::*part, Part* to) {
+int describe(std::uint64_t handle, bool is_surface, Part TextureDescription::*part, Part* to,
+             size_t bytes) {
   TextureDescription description;
   if (to == nullptr || !Context::get<TextureTable>().find(handle, is_surface, &description)) {
     return cudaErrorInvalidValue;
   }
-  *to = description.*part;
+  std::memset(static_cast<void*>(to), 0, bytes);
+  std::memcpy(static_cast<void*>(to), &(description.*part), std::min(bytes, sizeof(Part)));
   return cudaSuccess;
+}
+
+int describe_resource(std::uint64_t handle, bool is_surface, cudaResourceDesc* to) {
+  return describe(handle, is_surface, &TextureDescription::resource, to, resource_bytes());
 }
 
 }  // namespace
@@ -168,14 +183,15 @@ cudaError_t cudaDestroyTextureObject(cudaTextureObject_t texture) {
 
 cudaError_t cudaGetTextureObjectResourceDesc(cudaResourceDesc* resource,
                                              cudaTextureObject_t texture) {
-  return api(
-      [&] { return runtime::describe(texture, false, &TextureDescription::resource, resource); });
+  return api([&] { return runtime::describe_resource(texture, false, resource); });
 }
 
 cudaError_t cudaGetTextureObjectTextureDesc(cudaTextureDesc* description,
                                             cudaTextureObject_t texture) {
-  return api(
-      [&] { return runtime::describe(texture, false, &TextureDescription::texture, description); });
+  return api([&] {
+    return runtime::describe(texture, false, &TextureDescription::texture, description,
+                             sizeof *description);
+  });
 }
 
 cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t* surface,
@@ -189,8 +205,7 @@ cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t surface) {
 
 cudaError_t cudaGetSurfaceObjectResourceDesc(cudaResourceDesc* resource,
                                              cudaSurfaceObject_t surface) {
-  return api(
-      [&] { return runtime::describe(surface, true, &TextureDescription::resource, resource); });
+  return api([&] { return runtime::describe_resource(surface, true, resource); });
 }
 
 cudaError_t cudaDeviceGetTexture1DLinearMaxWidth(size_t* elements,

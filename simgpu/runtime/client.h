@@ -13,7 +13,7 @@
 #include "simgpu/memory/descriptor.h"
 #include "simgpu/runtime/watched_pages.h"
 
-/// The guest's side of the connection to the device process. Compiled into libcudart.so.13; it does
+/// The guest's side of the connection to the device process. Compiled into libcudart; it does
 /// nothing but turn calls into requests, for nothing that runs in the guest is trusted.
 namespace simgpu::runtime {
 

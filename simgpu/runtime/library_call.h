@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-/// How libcublas.so.13 reaches the device through this process's one connection. Private to the two
+/// How libcublas reaches the device through this process's one connection. Private to the two
 /// libraries.
 extern "C" int simgpu_library_call(const void* request, std::size_t request_bytes, void* answer,
                                    std::size_t answer_bytes);
@@ -11,7 +11,7 @@ extern "C" int simgpu_library_call(const void* request, std::size_t request_byte
 /// The program makes or destroys a cuBLAS handle: the device hears of it.
 extern "C" void simgpu_note_blas_handle(bool is_made);
 
-/// How libcupti.so.13 does; `operation` is one of those whose name begins with activity_
+/// How libcupti does; `operation` is one of those whose name begins with activity_
 /// (device/protocol.h). The answer's first `capacity` bytes go to `answer`, and how many these were
 /// to `answered`; both may be null.
 /// @returns a cudaError_t

@@ -189,13 +189,8 @@ TEST(SimgpuRun, LoadsKernelsFromPtxWhileTheProgramRuns) {
 }
 
 TEST(SimgpuRun, RunsWhatNvrtcCompiles) {
-  std::filesystem::path nvrtc;
-  for (const char* folder :
-       {"lib", "lib64", "targets/x86_64-linux/lib", "targets/sbsa-linux/lib"}) {
-    const auto library = std::filesystem::path(ROOFLAB_CUDA_ROOT) / folder / "libnvrtc.so.13";
-    if (std::filesystem::exists(library)) nvrtc = library;
-  }
-  if (nvrtc.empty()) GTEST_SKIP() << "no libnvrtc.so.13 in " << ROOFLAB_CUDA_ROOT;
+  const std::filesystem::path nvrtc = ROOFLAB_NVRTC;
+  if (!std::filesystem::exists(nvrtc)) GTEST_SKIP() << "the toolkit has no NVRTC";
   const ProgramRun run = simulate("libraries " + nvrtc.string());
   EXPECT_EQ(run.exit_code, 0) << run.output;
   EXPECT_THAT(run.output, HasSubstr("the compiled kernel is right"));

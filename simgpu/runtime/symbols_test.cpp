@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdio>
 #include <filesystem>
+#include <fstream>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -17,6 +18,7 @@ using ::testing::IsEmpty;
 
 struct Symbol {
   std::string name;
+  std::string version = {};
   bool weak = false;  ///< nobody but the generator of refusals defined it
   bool operator<(const Symbol& other) const { return name < other.name; }
 };
@@ -37,8 +39,10 @@ std::vector<Symbol> exported(const std::filesystem::path& library) {
     std::istringstream fields(line);
     std::string name, type;
     fields >> name >> type;
-    if (type == "T" || type == "W")
-      symbols.push_back({name.substr(0, name.find('@')), type == "W"});
+    if (type != "T" && type != "W") continue;
+    const std::size_t end = name.find('@'), version = name.find_last_of('@') + 1;
+    symbols.push_back(
+        {name.substr(0, end), end == name.npos ? "" : name.substr(version), type == "W"});
   }
   std::sort(symbols.begin(), symbols.end());
   return symbols;
@@ -54,9 +58,25 @@ std::filesystem::path of_the_toolkit(const std::string& file) {
   return {};
 }
 
-class Symbols : public ::testing::TestWithParam<std::string> {
+/// The functions that a file beside a library's sources lists; none where there is no such file.
+std::vector<std::string> listed(const std::string& file) {
+  std::ifstream list(std::filesystem::path(ROOFLAB_SOURCE_DIR) / "simgpu" / file);
+  std::vector<std::string> functions;
+  for (std::string function; list >> function;) functions.push_back(function);
+  return functions;
+}
+
+struct Library {
+  std::string name;
+  std::string folder;  ///< of simgpu/
+  int cuda = 0;
+};
+
+class Symbols : public ::testing::TestWithParam<Library> {
  protected:
-  std::string file() const { return "lib" + GetParam() + ".so.13"; }
+  std::string file() const {
+    return "lib" + GetParam().name + ".so." + std::to_string(GetParam().cuda);
+  }
   std::filesystem::path ours() const {
     return std::filesystem::path(ROOFLAB_BINARY_DIR) / "lib/simgpu" / file();
   }
@@ -72,6 +92,24 @@ TEST_P(Symbols, AreAllThatNvidiasLibraryHas) {
     if (!std::binary_search(present.begin(), present.end(), symbol)) missing.push_back(symbol.name);
   }
   EXPECT_THAT(missing, IsEmpty()) << "add them to public_functions.txt";
+}
+
+TEST_P(Symbols, AreAllThatAreListedUnderTheLibrarysVersion) {
+  const std::vector<Symbol> present = exported(ours());
+  std::vector<std::string> missing;
+  const std::string& folder = GetParam().folder;
+  for (const std::string& list :
+       {folder + "/public_functions.txt",
+        folder + "/cuda" + std::to_string(GetParam().cuda) + "/public_functions.txt"}) {
+    for (const std::string& function : listed(list)) {
+      const auto found = std::lower_bound(present.begin(), present.end(), Symbol{.name = function});
+      const bool is_there =
+          found != present.end() && found->name == function && found->version == file();
+      if (!is_there) missing.push_back(function);
+    }
+  }
+  ASSERT_GT(present.size(), 100u);
+  EXPECT_THAT(missing, IsEmpty());
 }
 
 TEST_P(Symbols, WithoutAnImplementationRefuseByTheirName) {
@@ -92,7 +130,13 @@ TEST_P(Symbols, WithoutAnImplementationRefuseByTheirName) {
   EXPECT_GT(refusals, 0u) << "nm lists no weak functions";
 }
 
-INSTANTIATE_TEST_SUITE_P(Of, Symbols, ::testing::Values("cudart", "cublas", "cupti"),
-                         [](const auto& library) { return library.param; });
+INSTANTIATE_TEST_SUITE_P(
+    Of, Symbols,
+    ::testing::Values(Library{"cudart", "runtime", 12}, Library{"cudart", "runtime", 13},
+                      Library{"cublas", "cublas", 12}, Library{"cublas", "cublas", 13},
+                      Library{"cupti", "cupti", 12}, Library{"cupti", "cupti", 13}),
+    [](const auto& library) {
+      return library.param.name + "_of_cuda_" + std::to_string(library.param.cuda);
+    });
 
 }  // namespace

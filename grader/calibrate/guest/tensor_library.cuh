@@ -1,9 +1,11 @@
 #pragma once
 
 #include <cublas_v2.h>
+#include <cuda_runtime_api.h>
 #include <dlfcn.h>
 
 #include <stdexcept>
+#include <string>
 
 namespace rooflab::calibrate {
 
@@ -11,7 +13,9 @@ namespace rooflab::calibrate {
 /// cores' full rate needs instructions that wmma has not.
 class TensorLibrary {
  public:
-  TensorLibrary() : library_(dlopen("libcublas.so.13", RTLD_NOW | RTLD_LOCAL)) {
+  TensorLibrary()
+      : library_(dlopen(("libcublas.so." + std::to_string(CUDART_VERSION / 1000)).c_str(),
+                        RTLD_NOW | RTLD_LOCAL)) {
     if (library_ == nullptr) return;
     create_ = reinterpret_cast<Create>(dlsym(library_, "cublasCreate_v2"));
     destroy_ = reinterpret_cast<Destroy>(dlsym(library_, "cublasDestroy_v2"));

@@ -9,6 +9,7 @@
 #include <span>
 #include <utility>
 
+#include "grader/contract/cuda_libraries.h"
 #include "grader/device/device.h"
 
 namespace rooflab {
@@ -16,12 +17,17 @@ namespace {
 
 constexpr const char* kUseSimulated = "use --device sim";
 
+std::string cuda_name() { return "CUDA " + std::to_string(cuda_major()); }
+
+/// The first driver whose CUDA has that major version (CUDA Toolkit Release Notes, "CUDA Driver").
+int oldest_driver() { return cuda_major() >= 13 ? 580 : 525; }
+
 template <typename Pointer>
 void find(void* library, const char* name, Pointer& pointer) {
   void* symbol = dlsym(library, name);
   if (symbol == nullptr) {
-    throw DeviceError(std::string("the CUDA library has no ") + name +
-                      ": it is not the one of CUDA 13; install that, or " + kUseSimulated);
+    throw DeviceError(std::string("the CUDA library has no ") + name + ": it is not the one of " +
+                      cuda_name() + "; install that, or " + kUseSimulated);
   }
   pointer = reinterpret_cast<Pointer>(symbol);
 }
@@ -109,10 +115,11 @@ std::shared_ptr<const CudaApi> CudaApi::load(const std::filesystem::path& librar
   if (!api->driver_) {
     throw DeviceError("no NVIDIA driver: " + why_not("libcuda.so.1") + "; " + kUseSimulated);
   }
-  api->runtime_ = open(libraries, "libcudart.so.13");
+  const std::string runtime = cuda_library("cudart");
+  api->runtime_ = open(libraries, runtime.c_str());
   if (!api->runtime_) {
-    throw DeviceError("no CUDA 13 runtime: " + why_not("libcudart.so.13") +
-                      "; install the CUDA 13 toolkit, or " + kUseSimulated);
+    throw DeviceError("no " + cuda_name() + " runtime: " + why_not(runtime) + "; install the " +
+                      cuda_name() + " toolkit, or " + kUseSimulated);
   }
   find(api->driver_.get(), "cuInit", api->driver_init_);
   find(api->driver_.get(), "cuDeviceGetName", api->driver_device_get_name_);
@@ -191,8 +198,9 @@ void CudaApi::throw_driver_too_old() const {
   std::string package = "cuda-compat-" + toolkit;
   package.replace(package.find('.'), 1, "-");
   throw DeviceError("the NVIDIA driver is too old: it supports CUDA " + version_text(driver) +
-                    ", and the toolkit is " + toolkit + "; install driver 580 or later, or " +
-                    package + " where the GPU allows it, or " + kUseSimulated);
+                    ", and the toolkit is " + toolkit + "; install driver " +
+                    std::to_string(oldest_driver()) + " or later, or " + package +
+                    " where the GPU allows it, or " + kUseSimulated);
 }
 
 std::filesystem::path CudaApi::driver_file() const {

@@ -27,6 +27,7 @@
 
 #include "grader/device/testing/fake_gpus.h"
 #include "grader/guest/proof.h"
+#include "labs/toolkit/cuda_library.h"
 
 namespace fake = rooflab::fake;
 

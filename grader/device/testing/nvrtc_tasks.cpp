@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "grader/contract/guest_call.h"
+#include "labs/toolkit/cuda_library.h"
 
 namespace {
 

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "toolkit/cuda_library.h"
+
 // A compiler for pointwise expressions: any of them becomes one kernel.
 
 /// What a node computes in fp32, from its operands a, b and c.

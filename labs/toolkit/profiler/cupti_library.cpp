@@ -8,15 +8,18 @@
 namespace rooflab {
 namespace {
 
-constexpr const char* kFile = "libcupti.so.13";
-constexpr std::uint32_t kOldestVersion =
-    130000;  // its records are read as CUPTI 13.0 lays them out
+constexpr int kCudaMajor = CUDA_VERSION / 1000;
+// In CUDA 13 CUPTI's version became CUDA's: 130000. Those of 12 are 18 and on, 12.4's is 22.
+constexpr std::uint32_t kOldestVersion = kCudaMajor >= 13 ? 130000 : 22;
+
+std::string file_name() { return "libcupti.so." + std::to_string(kCudaMajor); }
 
 [[noreturn]] void refuse(const std::string& why) {
   throw std::runtime_error(
-      "the profiler needs " + std::string(kFile) + " of CUDA 13: " + why +
+      "the profiler needs " + file_name() + " of CUDA " + std::to_string(kCudaMajor) + ": " + why +
       ". On a GPU it is part of the CUDA toolkit (extras/CUPTI/lib64) and of the Python package "
-      "nvidia-cuda-cupti: put its folder into LD_LIBRARY_PATH. Without a GPU start the program "
+      "nvidia-cuda-cupti (nvidia-cuda-cupti-cu12 for CUDA 12): put its folder into "
+      "LD_LIBRARY_PATH. Without a GPU start the program "
       "with `simgpu run`.");
 }
 
@@ -47,7 +50,7 @@ const char* advice_for(CUptiResult result) {
 
 CuptiLibrary::CuptiLibrary() {
   // Never closed: CUPTI keeps threads of its own.
-  void* library = dlopen(kFile, RTLD_NOW | RTLD_LOCAL);
+  void* library = dlopen(file_name().c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) refuse(dlerror());
   find(library, "cuptiActivityRegisterCallbacks", &register_callbacks);
   find(library, "cuptiActivityEnable", &enable);

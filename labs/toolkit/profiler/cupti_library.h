@@ -6,12 +6,12 @@
 
 namespace rooflab {
 
-/// The functions of libcupti.so.13 that the profiler needs. The library is loaded when a profiler
+/// The functions of libcupti that the profiler needs. The library is loaded when a profiler
 /// is made, so that programs which do not profile run where there is none.
 class CuptiLibrary {
  public:
-  /// @throws std::runtime_error when it cannot be loaded or is older than CUPTI 13.0, with what to
-  /// do
+  /// @throws std::runtime_error when it cannot be loaded or is of an older CUDA than this
+  /// was compiled with, with what to do
   CuptiLibrary();
 
   decltype(&cuptiActivityRegisterCallbacks) register_callbacks = nullptr;

@@ -20,7 +20,7 @@
 /// std::ofstream("trace.json") << chrome_trace(seen);  // toolkit/profiler/chrome_trace.h
 /// @endcode
 ///
-/// Records come from CUPTI (libcupti.so.13), which is loaded when a profiler is made. On the
+/// Records come from CUPTI (libcupti), which is loaded when a profiler is made. On the
 /// simulated GPU that is the simulator's own: times are modelled, and kernels carry counted FLOPs
 /// and DRAM bytes. On a GPU nothing is counted.
 namespace rooflab {

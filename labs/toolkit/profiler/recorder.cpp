@@ -18,6 +18,7 @@
 namespace rooflab {
 namespace {
 
+// Records are read in the forms of CUPTI 12.4, to which later versions only append.
 using Kind = ProfiledEvent::Kind;
 
 constexpr std::array kKinds{
@@ -86,7 +87,7 @@ ProfiledEvent device_event(Kind kind, const Record& record) {
   return event;
 }
 
-ProfiledEvent kernel_event(const CUpti_ActivityKernel10& kernel) {
+ProfiledEvent kernel_event(const CUpti_ActivityKernel9& kernel) {
   ProfiledEvent event = device_event(Kind::kernel, kernel);
   const auto count = [](std::int32_t extent) { return static_cast<std::uint32_t>(extent); };
   event.name = demangled(kernel.name);
@@ -228,7 +229,7 @@ void Recorder::take_buffer(CUcontext /*context*/, std::uint32_t /*stream*/, std:
 void Recorder::read(CUpti_Activity* record) {
   switch (record->kind) {
     case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL: {
-      const auto& kernel = *reinterpret_cast<const CUpti_ActivityKernel10*>(record);
+      const auto& kernel = *reinterpret_cast<const CUpti_ActivityKernel9*>(record);
       events_.push_back(
           {.event = kernel_event(kernel),
            .start_ns = kernel.start,
@@ -238,7 +239,7 @@ void Recorder::read(CUpti_Activity* record) {
       return;
     }
     case CUPTI_ACTIVITY_KIND_MEMCPY: {
-      const auto& copy = *reinterpret_cast<const CUpti_ActivityMemcpy6*>(record);
+      const auto& copy = *reinterpret_cast<const CUpti_ActivityMemcpy5*>(record);
       ProfiledEvent event = device_event(Kind::copy, copy);
       event.name = copy_name(copy.copyKind);
       event.bytes = copy.bytes;
@@ -265,7 +266,7 @@ void Recorder::read(CUpti_Activity* record) {
       return;
     }
     case CUPTI_ACTIVITY_KIND_MEMORY2: {
-      const auto& memory = *reinterpret_cast<const CUpti_ActivityMemory4*>(record);
+      const auto& memory = *reinterpret_cast<const CUpti_ActivityMemory3*>(record);
       if (memory.memoryKind != CUPTI_ACTIVITY_MEMORY_KIND_DEVICE) return;
       const auto bytes = static_cast<std::int64_t>(memory.bytes);
       const bool allocated =

@@ -30,7 +30,7 @@ void print(const CUpti_Activity* record) {
   switch (record->kind) {
     case CUPTI_ACTIVITY_KIND_KERNEL:
     case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL: {
-      const auto* kernel = reinterpret_cast<const CUpti_ActivityKernel10*>(record);
+      const auto* kernel = reinterpret_cast<const CUpti_ActivityKernel9*>(record);
       std::printf("kernel %s %u %u %d %d %u %llu %llu\n", kernel->name, kernel->correlationId,
                   kernel->streamId, kernel->gridX, kernel->blockX,
                   unsigned{kernel->registersPerThread},
@@ -39,7 +39,7 @@ void print(const CUpti_Activity* record) {
       return;
     }
     case CUPTI_ACTIVITY_KIND_MEMCPY: {
-      const auto* copy = reinterpret_cast<const CUpti_ActivityMemcpy6*>(record);
+      const auto* copy = reinterpret_cast<const CUpti_ActivityMemcpy5*>(record);
       std::printf("copy %u %u %llu %u %u %llu %llu\n", unsigned{copy->copyKind},
                   unsigned{copy->flags}, static_cast<unsigned long long>(copy->bytes),
                   copy->correlationId, copy->streamId, static_cast<unsigned long long>(copy->start),
@@ -69,7 +69,7 @@ void print(const CUpti_Activity* record) {
       return;
     }
     case CUPTI_ACTIVITY_KIND_MEMORY2: {
-      const auto* memory = reinterpret_cast<const CUpti_ActivityMemory4*>(record);
+      const auto* memory = reinterpret_cast<const CUpti_ActivityMemory3*>(record);
       std::printf("memory %d %llu %u\n", static_cast<int>(memory->memoryOperationType),
                   static_cast<unsigned long long>(memory->bytes), memory->correlationId);
       return;

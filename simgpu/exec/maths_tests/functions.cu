@@ -207,6 +207,16 @@ BOTH(remquo_quotient, quotient_of(a, b).part, quotient_of(a, b).part)
 
 // What -use_fast_math puts in place of functions.
 
+#if CUDART_VERSION < 13000
+// By this instruction, for which 12.4 has no function.
+__device__ float fast_tanh(float x) {
+  float y;
+  asm("tanh.approx.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
+#define __tanhf fast_tanh
+#endif
+
 KERNEL(f32_fast_sin, float, float, __sinf(a))
 KERNEL(f32_fast_cos, float, float, __cosf(a))
 KERNEL(f32_fast_tan, float, float, __tanf(a))

@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "cuda13_forms.h"
+
 /// Ends the program when a call fails; for calls that must succeed.
 #define CHECK(call)                                                                            \
   do {                                                                                         \

@@ -169,13 +169,14 @@ void copy_between_peers_and_in_batches() {
   CHECK(cudaMemcpy(back, second, 64, cudaMemcpyDeviceToHost));
   EXPECT(back[31] == 5 && back[32] == 6);
   EXPECT_ERROR(cudaMemcpyPeer(second, 1, first, 0, 32), cudaErrorInvalidDevice);
+#if CUDART_VERSION >= 13000
   void* destinations[] = {first, back};
   const void* sources[] = {second + 32, first};
   size_t sizes[] = {16, 16}, index = 0;
-  cudaMemcpyAttributes attributes = {};
-  attributes.srcAccessOrder = cudaMemcpySrcAccessOrderStream;
   cudaStream_t stream;
   CHECK(cudaStreamCreate(&stream));
+  cudaMemcpyAttributes attributes = {};
+  attributes.srcAccessOrder = cudaMemcpySrcAccessOrderStream;
   CHECK(cudaMemcpyBatchAsync(destinations, sources, sizes, 2, &attributes, &index, 1, stream));
   CHECK(cudaStreamSynchronize(stream));
   EXPECT(back[0] == 6 && back[15] == 6);
@@ -183,6 +184,7 @@ void copy_between_peers_and_in_batches() {
       cudaMemcpyBatchAsync(destinations, sources, sizes, 0, &attributes, &index, 1, stream),
       cudaErrorInvalidValue);
   CHECK(cudaStreamDestroy(stream));
+#endif
   CHECK(cudaFree(first));
   CHECK(cudaFree(second));
 }

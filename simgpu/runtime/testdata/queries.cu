@@ -81,13 +81,14 @@ void ask_for_limits() {
   int runtime = 0, driver = 0;
   CHECK(cudaRuntimeGetVersion(&runtime));
   CHECK(cudaDriverGetVersion(&driver));
-  EXPECT(runtime == driver && runtime >= 13000);
+  EXPECT(runtime == driver && runtime >= CUDART_VERSION);
   cudaFuncCache cache;
   CHECK(cudaFuncSetCacheConfig(store, cudaFuncCachePreferL1));
   CHECK(cudaDeviceGetCacheConfig(&cache));
   void* entry = &bytes;
   cudaDriverEntryPointQueryResult found;
-  CHECK(cudaGetDriverEntryPointByVersion("cuMemAlloc", &entry, 13000, cudaEnableDefault, &found));
+  CHECK(cudaGetDriverEntryPointByVersion("cuMemAlloc", &entry, CUDART_VERSION, cudaEnableDefault,
+                                         &found));
   EXPECT(entry == nullptr && found == cudaDriverEntryPointSymbolNotFound);
   CHECK(cudaProfilerStart());
   CHECK(cudaProfilerStop());

@@ -4,7 +4,7 @@
 #   oracle/*_test.cpp      -> the test <part>_oracle_test
 #   tested/<task>.cu       -> lib/labs/<part>/tested/<task>.so, what students' tests are run against
 #   tested/hidden/<task>.cu  the same of what a student's copy does not have
-# The target <part> is all of them.
+# The target <part> is all of them but the test, and the grader.
 # Oracles are linked with what they share, labs/oracle_support.
 function(rooflab_lab_part)
   cmake_path(GET CMAKE_CURRENT_SOURCE_DIR FILENAME part)
@@ -47,22 +47,18 @@ function(rooflab_lab_part)
     rooflab_tested_library(${CMAKE_CURRENT_SOURCE_DIR}/${source} ${folder}/${part}/${inside})
     list(APPEND objects ${folder}/${part}/${inside}.so)
   endforeach()
-  add_custom_target(${part}_adapters ALL DEPENDS ${objects})
   # What an author builds after a change of the part, by its name.
-  add_custom_target(${part} DEPENDS ${part}_adapters)
+  add_custom_target(${part} ALL DEPENDS ${objects})
   if(oracle_sources)
     add_dependencies(${part} ${part}_oracle)
   endif()
-  if(oracle_tests)
-    add_dependencies(${part} ${part}_oracle_test)
-  endif()
 
-  # The grader loads these as it runs: whoever builds it gets them of the same age.
+  # The grader loads these as it runs, and builds a part that is asked for where it is missing.
   if(TARGET grader)
-    add_dependencies(grader ${part}_adapters)
-    if(oracle_sources)
-      add_dependencies(grader ${part}_oracle)
-    endif()
+    add_dependencies(${part} grader)
+  endif()
+  if(TARGET course)
+    add_dependencies(course ${part})
   endif()
 endfunction()
 

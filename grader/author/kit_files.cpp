@@ -52,7 +52,7 @@ class KitList {
     for (const KitFile& file : files_) {
       if (fs::exists(file.from)) continue;
       throw ReleaseError(fmt::format(
-          "{} is missing; build what a kit holds, by cmake --build build --target grader simgpu, "
+          "{} is missing; build what a kit holds, by cmake --build build --target teaching, "
           "or restore the checkout",
           file.from.string()));
     }

@@ -9,8 +9,6 @@
 #include <map>
 #include <optional>
 
-#include "grader/author/verify/mistake.h"
-#include "grader/author/verify/right_submission.h"
 #include "grader/cli/info_commands.h"
 #include "grader/cli/options.h"
 #include "grader/pipeline/installation.h"
@@ -140,8 +138,8 @@ class InstalledWords {
     if (name == "--task") return tasks();
     if (name == "--case") return cases();
     if (name == "--hint") return groups_with_hints();
-    if (name == "--mistake") return names_of(verify::load_mistakes);
-    if (name == "--right") return names_of(verify::load_right_submissions);
+    if (name == "--mistake") return folders_in("mistakes");
+    if (name == "--right") return folders_in("right");
     if (name == "--gpu") return gpu_spec::list(installation_.gpus());
     if (name == "--device") return devices();
     if (name == "code") return known_codes(installation_);
@@ -203,13 +201,17 @@ class InstalledWords {
     return words;
   }
 
-  /// Of what `load` finds in the parts.
-  template <typename Load>
-  Words names_of(const Load& load) const {
+  /// Planted mistakes and right submissions are folders of their part.
+  Words folders_in(const char* kind) const {
     Words words;
     for (const PartSpec& part : named_parts()) {
-      for (const auto& one : load(part)) words.push_back(one.name);
+      const auto folder = installation_.labs() / part.directory / kind;
+      if (!std::filesystem::is_directory(folder)) continue;
+      for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+        if (entry.is_directory()) words.push_back(entry.path().filename());
+      }
     }
+    std::ranges::sort(words);
     return words;
   }
 

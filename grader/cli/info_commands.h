@@ -19,8 +19,6 @@ int show_tasks(std::ostream& out, const Options& options, const Installation& in
 /// The codes that have a page, sorted.
 std::vector<std::string> known_codes(const Installation& installation);
 int explain_code(std::ostream& out, const Options& options, const Installation& installation);
-int make_starter(std::ostream& out, const Options& options, const Installation& installation);
-
 /// Writes the handouts of the course's parts into a folder, without what leads to other parts.
 int write_pages(std::ostream& out, const std::string& folder, const Installation& installation);
 

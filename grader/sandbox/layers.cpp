@@ -1,9 +1,10 @@
 #include "grader/sandbox/layers.h"
 
 #include <unistd.h>
-#include <algorithm>
 
-#include <fstream>
+#include <algorithm>
+#include <numeric>
+#include <vector>
 
 #include "grader/sandbox/control_groups.h"
 #include "grader/sandbox/landlock.h"
@@ -28,38 +29,43 @@ bool works(const Layers& layers) {
   }
 }
 
-bool works_with(Layers layers, void (*change)(Layers&)) {
-  change(layers);
-  return works(layers);
+using Change = void (*)(Layers&);
+
+// What may isolate here, each on top of the ones before.
+std::vector<Change> candidates() {
+  std::vector<Change> all;
+  if (geteuid() == 0) all.push_back([](Layers& l) { l.own_user = true; });
+  if (!bubblewrap_program().empty()) {
+    all.push_back([](Layers& l) {
+      l.bubblewrap = l.own_user ? Layers::Bubblewrap::as_root : Layers::Bubblewrap::as_user;
+    });
+    all.push_back(
+        [](Layers& l) { l.disable_user_namespaces = l.bubblewrap == Layers::Bubblewrap::as_user; });
+  }
+  all.push_back([](Layers& l) { l.seccomp = true; });
+  if (ControlGroups::make(kProbeMemory, kProbeProcesses)) {
+    all.push_back([](Layers& l) { l.control_groups = true; });
+  }
+  return all;
 }
 
-// A layer is taken when a program still runs with it on top of the ones before.
+// All that works. Where it works all together, as on most machines, one program says so.
 Layers probe() {
   constexpr std::size_t kDescriptors = 8;
   require_open_files(kDescriptors);  // else nothing works, and the layers are not to blame
-  Layers layers;
-  const auto take = [&layers](void (*change)(Layers&)) {
-    const bool good = works_with(layers, change);
-    if (good) {
-      change(layers);
-    }
-    return good;
+  const std::vector<Change> changes = candidates();
+  const auto with = [](Layers layers, const Change& change) {
+    change(layers);
+    return layers;
   };
-  if (geteuid() == 0) {
-    take([](Layers& l) { l.own_user = true; });
-  }
-  if (!bubblewrap_program().empty()) {
-    if (layers.own_user) {
-      take([](Layers& l) { l.bubblewrap = Layers::Bubblewrap::as_root; });
-    } else if (take([](Layers& l) { l.bubblewrap = Layers::Bubblewrap::as_user; })) {
-      take([](Layers& l) { l.disable_user_namespaces = true; });
+  Layers layers = std::accumulate(changes.begin(), changes.end(), Layers{}, with);
+  if (!works(layers)) {
+    layers = {};
+    for (const Change change : changes) {
+      if (works(with(layers, change))) layers = with(layers, change);
     }
   }
-  take([](Layers& l) { l.seccomp = true; });
   layers.landlock = landlock_version() > 0;
-  if (ControlGroups::make(kProbeMemory, kProbeProcesses)) {
-    take([](Layers& l) { l.control_groups = true; });
-  }
   return layers;
 }
 

@@ -4,4 +4,4 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 [ -x scripts/setup ] || cd ../..
-scripts/setup grader
+scripts/setup course

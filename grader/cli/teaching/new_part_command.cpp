@@ -1,4 +1,4 @@
-#include "grader/cli/new_part_command.h"
+#include "grader/cli/teaching/new_part_command.h"
 
 #include <fmt/ostream.h>
 

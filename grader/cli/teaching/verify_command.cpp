@@ -1,4 +1,4 @@
-#include "grader/cli/verify_command.h"
+#include "grader/cli/teaching/verify_command.h"
 
 #include <iostream>
 

@@ -1,4 +1,4 @@
-#include "grader/cli/compare_times_command.h"
+#include "grader/cli/teaching/compare_times_command.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "grader/cli/review_command.h"
+#include "grader/cli/teaching/review_command.h"
 #include "grader/pipeline/grade.h"
 
 /// In place of review_command.cpp in a build without it.

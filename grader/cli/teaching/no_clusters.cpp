@@ -1,4 +1,4 @@
-#include "grader/cli/clusters.h"
+#include "grader/cli/teaching/clusters.h"
 #include "grader/pipeline/grade.h"
 
 /// In place of clusters.cpp in a build without them.

@@ -1,4 +1,4 @@
-#include "grader/cli/batch_command.h"
+#include "grader/cli/teaching/batch_command.h"
 
 #include <fmt/format.h>
 
@@ -18,13 +18,13 @@
 #include "grader/batch/neighbours.h"
 #include "grader/batch/outputs/class_words.h"
 #include "grader/batch/outputs/code_titles.h"
-#include "grader/cli/class_progress.h"
-#include "grader/cli/clusters.h"
 #include "grader/cli/devices.h"
 #include "grader/cli/grading.h"
-#include "grader/cli/replay.h"
+#include "grader/cli/teaching/class_progress.h"
+#include "grader/cli/teaching/clusters.h"
+#include "grader/cli/teaching/replay.h"
+#include "grader/cli/teaching/user_name.h"
 #include "grader/cli/typed_commands.h"
-#include "grader/cli/user_name.h"
 #include "grader/report/text.h"
 #include "grader/sandbox/sandbox.h"
 #include "grader/spec/course_spec.h"

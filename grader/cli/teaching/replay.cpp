@@ -1,4 +1,4 @@
-#include "grader/cli/replay.h"
+#include "grader/cli/teaching/replay.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "grader/cli/clusters.h"
+#include "grader/cli/teaching/clusters.h"
 
 #include <cstdint>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "grader/cli/targets_command.h"
+#include "grader/cli/teaching/targets_command.h"
 
 #include <fmt/format.h>
 

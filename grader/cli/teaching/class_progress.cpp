@@ -1,4 +1,4 @@
-#include "grader/cli/class_progress.h"
+#include "grader/cli/teaching/class_progress.h"
 
 #include <fmt/format.h>
 #include <signal.h>

@@ -1,4 +1,4 @@
-#include "grader/cli/review_command.h"
+#include "grader/cli/teaching/review_command.h"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 
 #include "grader/batch/batch.h"
 #include "grader/batch/outputs/code_titles.h"
-#include "grader/cli/user_name.h"
+#include "grader/cli/teaching/user_name.h"
 #include "grader/pipeline/grade.h"
 #include "grader/report/text.h"
 #include "grader/review/review_app.h"

@@ -1,4 +1,4 @@
-#include "grader/cli/user_name.h"
+#include "grader/cli/teaching/user_name.h"
 
 #include <pwd.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-#include "grader/cli/batch_command.h"
+#include "grader/cli/teaching/batch_command.h"
 #include "grader/pipeline/grade.h"
 
 /// In place of batch_command.cpp where the libraries of a batch are missing.

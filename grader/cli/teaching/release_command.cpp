@@ -1,4 +1,4 @@
-#include "grader/cli/release_command.h"
+#include "grader/cli/teaching/release_command.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,4 +1,4 @@
-#include "grader/cli/calibrate_command.h"
+#include "grader/cli/teaching/calibrate_command.h"
 
 #include <fmt/format.h>
 

@@ -77,7 +77,7 @@ class VersionsTest : public testing::Test {
     write("solutions/part1-test/answers.key.toml", kKey);
     write("build/lib/labs/part1-test.so", "oracle");
     write("build/lib/labs/part1-test/gemm.o", "adapter");
-    write("build/bin/grader", "program");
+    write("build/bin/rooflab-teach", "program");
     before_ = versions();
   }
 
@@ -153,7 +153,7 @@ TEST_F(VersionsTest, WhateverCanChangeAnOutcomeDecides) {
       {"part", "build/lib/labs/part1-test.so", "oracle", "another oracle"},
       {"part", "build/lib/labs/part1-test/gemm.o", "adapter", "another adapter"},
       {"hidden", "solutions/part1-test/hidden.toml", "m = 65", "m = 66"},
-      {"grader", "build/bin/grader", "program", "another program"}};
+      {"grader", "build/bin/rooflab-teach", "program", "another program"}};
   for (const auto& [name, file, from, to] : changes) {
     replace(file, from, to);
     expect_another(name, to);

@@ -15,8 +15,8 @@ import thirty_minutes  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 MOST_BYTES = 64 << 20
-PROGRAMS = ("bin/grader", "bin/rooflab-guest", "bin/rooflab-sandboxed", "bin/simgpu", "bin/simgpu-device", "cuda/fidelity",
-            "tests/device_on_gpu_test", "tests/libgpu_tasks.so", "tests/performance_table", "tests/toolkit_gpu_test")
+PROGRAMS = ("bin/grader", "bin/rooflab-teach", "bin/rooflab-guest", "bin/rooflab-sandboxed", "bin/simgpu", "bin/simgpu-device",
+            "cuda/fidelity", "tests/device_on_gpu_test", "tests/libgpu_tasks.so", "tests/performance_table", "tests/toolkit_gpu_test")
 LIBRARIES = "lib"  # all of it but:
 OBJECTS_OF_PROGRAMS = ("lib/labs/part5_solutions", "lib/labs/performance")  # linked into the programs above
 BUBBLEWRAP = "/usr/bin/bwrap"

@@ -55,7 +55,8 @@ std::vector<std::string> steps_of(const std::string& path) {
 /// The programs and libraries that grade, whatever the part.
 std::string grader_print(const Installation& installation, const Toolchain& toolchain) {
   Fingerprint print;
-  for (const char* program : {"rooflab-teach", "rooflab-guest", "rooflab-sandboxed", "simgpu-device"}) {
+  for (const char* program :
+       {"rooflab-teach", "rooflab-guest", "rooflab-sandboxed", "simgpu-device"}) {
     print.add_file(installation.build / "bin" / program);
   }
   print.add_file(installation.build / "lib" / "simgpu");

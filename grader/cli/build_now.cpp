@@ -5,9 +5,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
+#include <cerrno>
 #include <iostream>
+#include <vector>
 
+#include "grader/posix/words.h"
 #include "grader/spec/part.h"
 
 namespace rooflab {
@@ -19,15 +21,13 @@ namespace {
 bool is_build_tree(const fs::path& folder) { return fs::exists(folder / "CMakeCache.txt"); }
 
 /// Whether the program ended well. Its output goes where our errors go: ours may be a report.
-bool run_aloud(std::string program, std::string folder, std::string target) {
-  std::string build = "--build", of = "--target";
-  const std::array<char*, 6> words = {program.data(), build.data(),  folder.data(),
-                                      of.data(),      target.data(), nullptr};
+bool run_aloud(const std::vector<std::string>& words) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
   pid_t child = -1;
-  const int error = posix_spawnp(&child, words[0], &actions, nullptr, words.data(), environ);
+  const int error = posix_spawnp(&child, words.front().c_str(), &actions, nullptr,
+                                 as_pointers(words).data(), environ);
   posix_spawn_file_actions_destroy(&actions);
   if (error != 0) return false;
   int status = 0;
@@ -46,7 +46,7 @@ void build_now(const Installation& installation, const std::string& target,
     throw InstallationError(fmt::format("this copy of the course has no {}", what));
   }
   std::cerr << fmt::format("grader: building {}, once\n", what);
-  if (run_aloud("cmake", build.string(), target)) return;
+  if (run_aloud({"cmake", "--build", build.string(), "--target", target})) return;
   throw InstallationError(
       fmt::format("cannot build {}; after mending what is said above, run "
                   "cmake --build {} --target {}",
@@ -54,9 +54,10 @@ void build_now(const Installation& installation, const std::string& target,
 }
 
 void build_part_now(const Installation& installation, int part) {
+  if (!is_build_tree(installation.build)) return;
   const std::string folder =
       load_part(installation.labs(), installation.solutions(), part).directory;
-  if (!is_build_tree(installation.build) || fs::exists(installation.oracle_library(folder)) ||
+  if (fs::exists(installation.oracle_library(folder)) ||
       !fs::is_directory(installation.labs() / folder / "oracle")) {
     return;
   }
